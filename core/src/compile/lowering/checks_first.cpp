@@ -60,8 +60,8 @@ void put_checks_first(Program& program) {
   move_to_front(program, goes_first);
 }
 
-/// Moves ops that may fail before the writes of variables; leaves a program unchanged in which they
-/// precede the writes already.
+/// Moves ops that may fail before the writes of variables; leaves the program unchanged if they
+/// already precede the writes.
 void put_failures_before_writes(Program& program) {
   ValueSet written_values(program);
   for (const Program::Binding& b : program.variables)

@@ -24,7 +24,8 @@ namespace crescent::passes {
 namespace {
 
 constexpr size_t kMaxInputs = 24, kMaxFusedInstructions = 64;
-// regions do not cross windows of this many instructions, so that the search takes linear time
+// the program is divided into windows of this many instructions, and regions are formed within a
+// window, so that the search takes linear time
 constexpr int kWindowSize = 1024;
 
 class BitSet {

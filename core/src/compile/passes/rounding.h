@@ -11,8 +11,8 @@ inline int as_dtype(Rewriting& r, int value, DType dtype) {
   return r.add(op, {value});
 }
 
-/// The float32 value that was rounded (and possibly reshaped) to compute this value; or the value
-/// itself.
+/// If this value is a float32 value that was rounded to bfloat16 (and possibly reshaped), returns
+/// the float32 value in the shape of this one; else the value itself.
 inline int unrounded(Rewriting& r, int value) {
   auto* reshape = r.producer_as<Reshape>(value);
   auto* cast = r.producer_as<Cast>(reshape ? reshape->inputs[0] : value);
@@ -21,8 +21,8 @@ inline int unrounded(Rewriting& r, int value) {
   return r.reshaped(cast->inputs[0], r.shape(value));
 }
 
-/// The bfloat16 value that was widened to compute this value, if nothing else reads it; or the
-/// value itself.
+/// If this value is a bfloat16 value that was cast to float32, and only one instruction reads it,
+/// returns the bfloat16 value; else the value itself.
 inline int before_widening(Rewriting& r, int value) {
   auto* cast = r.producer_as<Cast>(value);
   const bool is_widening =

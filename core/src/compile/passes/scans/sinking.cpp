@@ -1,6 +1,6 @@
-// Sinking: sums over the steps of a scan, and products with an unchanging matrix that no step
-// reads, are not computed step by step. They are computed after the scan, for all steps at once, as
-// one large product.
+// Sinking: some computations move from the steps of a scan to after the scan, where they are done
+// for all steps at once, as one large product: sums over the steps, and products with an unchanging
+// matrix if no step reads their results.
 //
 //   body: %6 = matmul'(h, dz)          ->     body: step output dz
 //         next sum = add(sum, %6)             %9 = matmul'(all h (t * b, k), all dz (t * b, n))
@@ -108,8 +108,8 @@ class Sinking {
     return (v.producer || v.is_state) && rank(value) == 2 && bytes(value) <= read_bytes;
   }
   int64_t bytes(int value) const { return spec(value).bytes(); }
-  /// Returns the stacked values of all steps (t, ...), for which it adds an output to the body if
-  /// there is none.
+  /// Returns the stacked values of all steps (t, ...). If they are no output of the scan yet, makes
+  /// them one.
   int stack_value(int value) {
     int& stacked_value = at(value).stacked_value;
     if (stacked_value >= 0) return stacked_value;
@@ -118,8 +118,8 @@ class Sinking {
     body_.outputs.push_back(value), new_outputs_.push_back(stacked_value);
     return stacked_value;
   }
-  /// Stacks the values that the matrix `value` of the body has in all steps to a matrix of shape
-  /// (steps * rows, columns); returns the index of that matrix in the program.
+  /// `value` is a matrix in the body. Stacks the matrices of all steps to one matrix of shape
+  /// (steps * rows, columns) and returns the value number of this matrix in the program.
   int stacked_rows(int value) {
     const Shape& shape = spec(value).shape;
     return reshaped(stack_value(value), {step_count() * shape[0], shape[1]});
