@@ -51,7 +51,7 @@ class GeneratorDataset final : public Dataset {
     return true;
   }
   /// The number of calls of the function in earlier epochs. restore() calls the function as often
-  /// as the saved run did, so it must give the same batches again.
+  /// as the saved run did, so the function must give the same batches again.
   Value state() const override { return earlier_call_count_; }
   void restore(const Value& state, int64_t batches) override {
     const int64_t old_count = state.as_int(), required_count = old_count + batches;

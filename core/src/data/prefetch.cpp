@@ -76,8 +76,9 @@ class PrefetchDataset final : public Dataset {
  private:
   enum class State { ended, making, quit };
 
-  /// Interrupts what the thread does in the source, waits for it, and runs `begin_source`, which
-  /// begins an epoch of the source. Then the thread continues with the new epoch.
+  /// Interrupts the thread's call of the source, waits for the end of this call, and runs
+  /// `begin_source`, which begins an epoch of the source. Then the thread continues with the new
+  /// epoch.
   template <class F>
   void begin(F begin_source) {
     std::unique_lock lock(mutex_);

@@ -11,7 +11,8 @@
 namespace crescent {
 namespace {
 
-// A single thread copies fewer bytes in less time than another thread needs to wake up.
+// If there are fewer bytes to copy, a single thread copies them in less time than another thread
+// needs to wake up.
 constexpr size_t kSingleThreadBytes = size_t{64} << 10;
 
 std::unique_ptr<Executable> compile_gather(const Tensor& array, const Tensor& row_indices) {

@@ -30,8 +30,8 @@ class ShuffleBuffer {
                 IsNeeded is_needed);
   /// Draws a new order of runs, without reading any.
   void begin_epoch(const SeedGenerator& order);
-  /// Takes the next sample and returns its index. Its row of the i-th array that is not mapped is
-  /// copied to targets[i], if it was read.
+  /// Takes the next sample and returns its index. Copies the row of this sample in the i-th array
+  /// that is not mapped to targets[i], if that row was read.
   int64_t take(std::span<std::byte* const> targets);
 
  private:

@@ -22,8 +22,8 @@ struct Windows {
     if (drop_remainder) return elements < span() ? 0 : (elements - span()) / shift + 1;
     return elements == 0 ? 0 : (elements - 1) / shift + 1;
   }
-  /// Whether all windows have the full size over `elements` elements, which may be Stream::kUnknown
-  /// or kInfinite.
+  /// Whether all windows over `elements` elements have the full size. `elements` may be
+  /// Stream::kUnknown or kInfinite.
   bool are_all_full(int64_t elements) const {
     if (drop_remainder || elements == Stream::kInfinite) return true;
     return elements >= 0 && (count(elements) - 1) * shift + span() <= elements;
@@ -99,7 +99,7 @@ class WindowCursor final : public Cursor {
   bool has_ended_ = false;
 };
 
-/// The batch of the rows of `arrays` whose numbers are the values of `elements`. Of the first
+/// The batch of those rows of `arrays` whose indices are the values of `elements`. Of the first
 /// array, only needed rows of the batch are read.
 Element rows_by_number(const Element& arrays, const std::vector<Element>& elements,
                        const NeededRows& needed_rows) {

@@ -31,8 +31,9 @@ Value rows_at(const Value& part, std::span<const int64_t> row_indices,
 /// The tensors of a part. Those of a dictionary are in the order of `names` or, if `names` is
 /// empty, in the order of the dictionary.
 Tensors tensors_of(const Value& part, const std::vector<std::string>& names);
-/// For the part that has the inputs of a model. Returns a dictionary that has all `names` without
-/// its other entries, and warns once about each of these; returns other parts unchanged.
+/// Prepares a part that has the inputs of a model. A dictionary that has all `names` is returned
+/// without its other entries, with a warning once for each of these. Other parts are returned
+/// unchanged.
 Value expected_inputs(const Value& part, const std::vector<std::string>& names);
 
 }  // namespace crescent

@@ -11,8 +11,8 @@
 namespace crescent {
 namespace {
 
-/// Sets the states of the layer's random generators from global_random(), which belongs to the
-/// element, so that the layer's draws do not depend on earlier elements.
+/// Sets the states of the layer's random generators from global_random(), which is a generator of
+/// the element here, so that the layer's draws do not depend on earlier elements.
 void reseed(Layer& layer) {
   const int64_t drawn_seed = global_random().seed();
   for (Layer* sublayer : layer.flatten_layers())
