@@ -18,8 +18,8 @@ struct RunningInstruction {
   std::string op, scope;
 };
 
-/// What the process is computing. It is told by the thread that entered the last batch or, before
-/// the first batch, by any thread. Threads that only exchange data for a program enter no batch.
+/// What the process is computing. The thread that entered the last batch reports it or, before the
+/// first batch, any thread does. Threads that only exchange data for a program enter no batch.
 struct CurrentActivity {
   std::mutex mutex;
   std::string run_name;
