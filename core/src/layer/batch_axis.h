@@ -1,4 +1,4 @@
-// A hint in error messages: a single sample was passed where a batch is expected.
+// A hint for error messages: how to call a model on a single sample where it expects a batch.
 #pragma once
 #include <string_view>
 
@@ -9,8 +9,8 @@ namespace crescent {
 inline constexpr std::string_view kBatchAxisHint =
     "; x:expand_dims(0) adds a batch axis to a single sample";
 
-/// The end of a message about an input: how to add the batch axis, if `input_shape` fits
-/// `expected_shape` without its batch axis; else "".
+/// Returns the end of an error message about an input, which says how to add the batch axis.
+/// Returns "" unless `input_shape` is compatible with `expected_shape` without its batch axis.
 inline std::string_view batch_axis_hint(const Shape& input_shape, const Shape& expected_shape) {
   const bool lacks_batch_axis = input_shape.rank() + 1 == expected_shape.rank();
   return lacks_batch_axis && input_shape.compatible(expected_shape.slice(1, expected_shape.rank()))

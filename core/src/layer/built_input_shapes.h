@@ -9,8 +9,8 @@ namespace crescent {
 
 class Layer;
 
-/// Returns the input shapes for which the layer was built; empty for a layer that is not built, and
-/// for a graph, whose inputs have shapes of their own.
+/// Returns the input shapes for which the layer was built. Returns an empty list for a layer that
+/// is not built, and for a functional model, because its Input layers declare the shapes.
 std::vector<Shape> built_input_shapes(const Layer& layer);
 void set_built_input_shapes(const Layer& layer, std::vector<Shape> shapes);
 /// Forgets the input shapes of the layer. The destructor of Layer calls this function.

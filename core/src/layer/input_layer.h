@@ -13,7 +13,8 @@ class InputLayer final : public Layer {
   bool supports_masking() const override { return true; }
   DType dtype() const { return policy_.compute; }
   Dict get_config() const override;
-  /// Returns the output symbol. Calls return the same symbol as long as a copy of it exists.
+  /// Returns the output symbol. Later calls of this function return the same symbol as long as a
+  /// copy of it exists.
   Symbol symbol() const;
   /// Whether a model may be called without this input.
   bool optional() const { return optional_; }

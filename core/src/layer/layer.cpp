@@ -114,7 +114,8 @@ void Layer::build_for(const std::vector<Shape>& inputs) {
     built_ = true;
     if (!initial_weights_.is_null()) set_weights(unboxed_tensors(initial_weights_));
   } catch (...) {
-    // The build is undone, because a second build would add the same weights and sublayers again.
+    // build() or set_weights() has failed. The weights and sublayers that build() added are
+    // removed, because the next build_for() adds them again.
     built_ = false;
     own_trainable_weights_ = old_trainable, own_non_trainable_weights_ = old_fixed;
     LayerAccess::replace_sublayers(*this, old_sublayers);
@@ -357,12 +358,13 @@ namespace {
 
 struct WeightedMean {
   Tensor mean;
-  /// The number of elements that `mean` averages; an empty Tensor stands for 1.
+  /// The number of elements of which `mean` is the mean; an empty Tensor stands for 1.
   Tensor weight;
 };
 
-/// The mean with which a call on a share of a batch updates a metric: over the rows of the whole
-/// batch if `value` is a scalar, else over the elements of `value` in all shares.
+/// Processes compute shares of a batch, and each has the `value` of its own share. Returns the mean
+/// over the whole batch, with which a metric is updated. If `value` is a scalar, the shares are
+/// weighted by their numbers of rows; otherwise all elements of all shares have equal weight.
 WeightedMean mean_of_batch(const Tensor& value, const Share& share) {
   if (value.rank() == 0) return {ops::all_reduce(value * share.weight()), {}};
   const Tensor count = ops::all_reduce(Tensor::scalar(static_cast<double>(value.size())));

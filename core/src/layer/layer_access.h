@@ -21,8 +21,9 @@ struct LayerAccess {
   static void check_input_count(const Layer& layer, size_t received);
   static void cast_to_compute_dtype(const Layer& layer, Tensors& tensors);
   static Tensors call(Layer& layer, const Tensors& inputs, const Call& call);
-  /// Returns the recorded outputs of a graph that is called on symbols with the specs of its
-  /// inputs; empty for other layers, and if the outputs may differ for this call.
+  /// Returns abstract outputs with the specs of the layer's output symbols if the layer is a
+  /// functional model and `inputs` have the specs of its input symbols. Returns an empty list for
+  /// other layers, and if the outputs of this call may have other specs.
   static Tensors recorded_outputs(const Layer& layer, const Node& node, const Tensors& inputs);
   static void attach_masks(Layer& layer, const Tensors& inputs, const Tensors& masks,
                            Tensors& outputs);
@@ -50,8 +51,8 @@ struct LayerAccess {
   /// Appends the weights of the layer and the states of its random generators, then those of its
   /// sublayers.
   static void add_state(const Layer& layer, VariableList& list);
-  // Read and set the flag `trainable` of this layer alone, without its sublayers and without a
-  // change of counters or versions.
+  // Read and set the flag `trainable` of this layer alone. Unlike the public property, they change
+  // neither its sublayers nor the counters by which models notice such changes.
   static bool trainable_flag(const Layer& layer) { return layer.trainable_; }
   static void set_trainable_flag(Layer& layer, bool on) { layer.trainable_ = on; }
   /// Removes nodes that no longer exist from the lists of the layer and numbers the others from 0.

@@ -6,9 +6,8 @@
 namespace crescent {
 namespace {
 
-/// Returns what state the layer has besides its function, such as "weights"; null for a pure
-/// function. A layer with such state cannot be an activation, because nothing would own the
-/// state.
+/// Returns the kind of state that the layer has, such as "weights"; null if the layer is a pure
+/// function. A layer with such state cannot be an activation, because nothing would own the state.
 const char* kind_of_state(Layer& layer) {
   if (!layer.weights().empty()) return "weights";
   if (!layer.losses().empty()) return "losses";
@@ -20,7 +19,7 @@ const char* kind_of_state(Layer& layer) {
   return nullptr;
 }
 
-/// A layer as an activation; its class name and configuration are those of the layer.
+/// An activation that calls a layer. Its class name and its configuration are those of the layer.
 class LayerActivation final : public Activation {
  public:
   explicit LayerActivation(LayerPtr layer) : layer_(std::move(layer)) {}

@@ -195,8 +195,8 @@ Tensors LayerAccess::recorded_outputs(const Layer& layer, const Node& node, cons
 
 namespace {
 
-/// While an object of this class lives, first_call() of the layer returns the options of the call
-/// that builds it.
+/// While an object of this class lives, first_call() of the layer returns the options of its first
+/// call, which builds it.
 class FirstCallScope {
  public:
   FirstCallScope(const CallOptions*& first_call_options, const CallOptions& options)
@@ -341,7 +341,7 @@ Tensors Layer::get_losses_for(const std::vector<Symbol>& inputs) const {
         losses.push_back(blaming(*v.regularizer(), [&] { return (*v.regularizer())(v.value()); }));
     return losses;
   }
-  // const_cast: the call below updates the losses of the layer
+  // const_cast, because the call below changes the losses that the layer collects
   Layer& self = const_cast<Layer&>(*this);
   Tensors abstract_inputs;
   for (const Symbol& s : inputs) abstract_inputs.push_back(s.abstract());

@@ -62,8 +62,8 @@ std::vector<Shape> common_shapes(const std::vector<NodePtr>& nodes,
   return first_shapes;
 }
 
-/// Returns the only call of a layer; `what`, "input" or "output", names the wanted mask in
-/// messages.
+/// Returns the node of the layer's only call; fails if the layer has no calls or several. `what`,
+/// "input" or "output", says in the message which mask was requested.
 NodePtr node_with_mask(const std::vector<NodePtr>& nodes, const std::string& layer,
                        const char* what) {
   if (nodes.empty())

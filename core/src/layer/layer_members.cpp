@@ -1,4 +1,4 @@
-// Methods and properties of all layers, for Lua, help and the listing.
+// Declares the methods and properties that all layers have in Lua. Help texts list them too.
 #include "crescent/layer/layer.h"
 #include "crescent/layer/stateless.h"
 #include "crescent/layer/training.h"
@@ -29,8 +29,8 @@ std::string mode_of(const DTypePolicy& policy) {
   return config.is_dict() ? config.as_dict().at("config").as_dict().at("mode").as_string() : "";
 }
 
-/// Sets the policy of later calls; weights keep their dtypes, but a layer that is built is
-/// quantized if the policy is a quantized one.
+/// Sets the dtype policy of later calls. Weights keep their dtypes, except that a quantized policy
+/// quantizes a layer that is built.
 void set_policy(Layer& layer, const Value& value) {
   const DTypePolicy policy = Codec<DTypePolicy>::decode(value);
   const std::string mode = mode_of(policy), old_mode = mode_of(layer.policy());
@@ -52,8 +52,8 @@ void set_policy(Layer& layer, const Value& value) {
   layer.call_method("quantize", {{"mode", mode.substr(0, slash_index)}, {"config", config}});
 }
 
-/// What build_from_config needs to build the layer again: {input_shape} or, for several inputs,
-/// {input_shapes}; null for a layer that is not built.
+/// The argument with which build_from_config() builds the layer again: {input_shape} or, for
+/// several inputs, {input_shapes}. Null for a layer that is not built.
 Value build_config(const Layer& layer) {
   const std::vector<Shape> shapes = built_input_shapes(layer);
   if (shapes.empty()) return {};

@@ -1,6 +1,6 @@
-// DTypePolicy by name: "float32", "mixed_bfloat16" for half-width computation on float32 variables,
-// or "int8_from_float32" for layers whose largest weight is quantized and whose other variables
-// follow the policy named last.
+// Makes dtype policies from names: "float32"; "mixed_bfloat16" for bfloat16 computation on float32
+// variables; "int8_from_float32" for layers whose largest weight is quantized to int8 and whose
+// other variables follow the policy "float32".
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -107,8 +107,8 @@ DTypePolicy Codec<DTypePolicy>::decode(const Value& value) {
   if (!config || !config->is_dict()) fail("expected ", type(), ", got ", value);
   return policy_from_config(config->as_dict());
 }
-/// Encodes the policy as its name; a quantized policy as Keras does, with mode and source as
-/// separate entries.
+/// Encodes the policy as its name. A quantized policy is encoded as in Keras: as a dictionary in
+/// which the mode and the source policy are separate entries.
 Value Codec<DTypePolicy>::encode(const DTypePolicy& policy) {
   const size_t separator_index = policy.name.find(kSourceSeparator);
   if (separator_index == policy.name.npos) return policy.name;

@@ -12,7 +12,8 @@ bool has_plain_floats(const DTypePolicy& policy) {
   return !DTypePolicy::is_map(policy.name) && Codec<DTypePolicy>::encode(policy).is_string();
 }
 
-/// The name of the policy that is the value `entry` of a map; messages call this value `what`.
+/// Returns the name of the policy that `entry`, a value of the policy map, encodes. Error messages
+/// begin with `what`, which says which value it is.
 Value policy_name_in(const Value& entry, const std::string& what) {
   const DTypePolicy policy = Codec<DTypePolicy>::decode(entry);
   if (!has_plain_floats(policy))
@@ -21,8 +22,8 @@ Value policy_name_in(const Value& entry, const std::string& what) {
   return policy.name;
 }
 
-/// The name of the policy for a path: that of the path itself, that of the only matching
-/// expression, or the default policy.
+/// The name of the policy for the path of a layer: the policy whose key is this path, else the
+/// policy whose key is a regular expression that matches the path, else the default policy.
 std::string policy_name_at(const Dict& config, const std::string& path) {
   const Dict& map = config.at(kMapKey).as_dict();
   if (const Value* policy_name = map.find(path)) return policy_name->as_string();

@@ -48,8 +48,9 @@ Dict changes_of(const Layer& layer, const Layer& owner) {
 
 Dict options_for_sublayers(const Layer& layer);
 
-/// The changes of the sublayers of `owner`, but for the sublayers named in `excluded_names`; of
-/// sublayers that are not built yet, the changes that they will get.
+/// The options that methods have set on the sublayers of `owner`, except sublayers whose names are
+/// in `excluded_names`. For a sublayer that is not built yet, these are the options that it will
+/// get when it is built.
 Dict changes_below(const Layer& owner, const std::set<std::string>& excluded_names) {
   Dict all_options = options_for_sublayers(owner);
   const std::vector<LayerPtr>& sublayers = owner.sublayers();
@@ -85,7 +86,7 @@ Dict dict_at(const Dict& dict, std::string_view key) {
   return value && value->is_dict() ? value->as_dict() : Dict();
 }
 
-/// The options that `owner` has for a sublayer.
+/// The options that `owner` stores for a sublayer.
 Dict options_for(const Layer& owner, const Layer& sublayer) {
   const Dict all_options = options_for_sublayers(owner);
   if (all_options.empty()) return all_options;
@@ -96,14 +97,14 @@ Dict options_for(const Layer& owner, const Layer& sublayer) {
   return dict_at(all_options, std::to_string(position - sublayers.begin()));
 }
 
-/// The options that the owners of the layer have for it.
+/// The options that an owner of the layer stores for it.
 Dict options_from_owners(const Layer& layer) {
   for (const Layer* owner : LayerAccess::owners(layer))
     if (Dict options = options_for(*owner, layer); !options.empty()) return options;
   return {};
 }
 
-/// The options that the layer, or an owner of it, has for its sublayers.
+/// The options that the layer, or an owner of it, stores for the sublayers of the layer.
 Dict options_for_sublayers(const Layer& layer) {
   if (pending_options().empty()) return {};
   Dict own_options = pending_options().find(layer);
@@ -131,8 +132,8 @@ void apply_with_sublayers(Layer& layer, const Dict& options) {
     apply_with_sublayers(*layer.sublayers()[i], dict_at(nested_options, std::to_string(i)));
 }
 
-/// Access to the option "sublayer_options" of an object whose Layer begins `layer_offset` bytes
-/// after the beginning of the object.
+/// Access to the option "sublayer_options" of an object whose base class Layer begins
+/// `layer_offset` bytes after the beginning of the object.
 class SublayerOptionsAccess final : public FieldAccess {
  public:
   explicit SublayerOptionsAccess(std::ptrdiff_t layer_offset) : layer_offset_(layer_offset) {}

@@ -8,8 +8,8 @@
 namespace crescent {
 namespace {
 
-// These numbers are rarely used as sizes, and can be divided into 2 to 8, 10, 12, 14, 15, 16 and 32
-// equal parts.
+// The numbers that replace unknown sizes. They rarely occur as sizes in models, and they are
+// divisible by 2 to 8, 10, 12, 14, 15, 16 and 32, because layers split axes into equal parts.
 constexpr int64_t kStandIns[] = {3360, 6720};
 constexpr int64_t kSmallestSize = 1;
 // the number that replaces unknown sizes on this thread; 0: none
@@ -55,8 +55,8 @@ Tensors run_with_size(int64_t size, const std::function<Tensors(const Tensors&)>
   return run_abstractly(f, sized_examples);
 }
 
-/// An abstract tensor that has the dimensions in which the shapes of a and b agree, and -1 for the
-/// others.
+/// An abstract tensor with the sizes that are equal in the shapes of a and b, and with -1 (unknown)
+/// for the sizes that differ.
 Tensor common_dims(const Tensor& a, const Tensor& b) {
   Shape shape = a.shape();
   if (shape.rank() != b.rank())
@@ -101,7 +101,7 @@ Tensors run_with_unknown_sizes(Layer& layer, const std::function<Tensors(const T
   } catch (const Interrupted&) {
     throw;
   } catch (const Error&) {
-    // f either works with unknown sizes, or fails with an error about them
+    // without replaced sizes, f works with the unknown sizes or fails with an error about them
     return run_abstractly(f, examples);
   }
 }

@@ -1,6 +1,6 @@
-// Shape inference through code that computes with sizes which are still unknown: the code runs
-// several times with different numbers in their place, and the dims that agree in all results
-// count as known.
+// Shape inference for layers that compute with sizes that are still unknown. The code of the layer
+// runs several times with different numbers in place of the unknown sizes; the sizes that are equal
+// in all results are known.
 #pragma once
 #include <functional>
 

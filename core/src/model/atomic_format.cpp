@@ -23,8 +23,9 @@ void sync(const fs::path& file) {
     fail("cannot save '", file.filename().string(), "': ", strerror(errno));
 }
 
-/// A temporary folder next to the file that is to be saved. When all files in it are complete, they
-/// replace the files of the same names beside it; the requested file is replaced last.
+/// A temporary folder next to the file that is to be saved. The format writes its files into this
+/// folder. When all of them are complete, they are moved to the folder of the requested file and
+/// replace files of the same names; the requested file is moved last.
 class TemporaryFolder {
  public:
   explicit TemporaryFolder(const std::string& path) {

@@ -26,8 +26,8 @@ const List& list_at(const Dict& dict, std::string_view key, const char* kind) {
   return value->as_list();
 }
 
-/// The nesting of a graph's inputs or outputs; `side` is "input" or "output". Files of earlier
-/// versions store only a list of the keys if the inputs or outputs are in a dictionary.
+/// How the inputs or outputs of a graph are nested; `side` is "input" or "output". For inputs or
+/// outputs in a dictionary, files of earlier versions store only the list of its keys.
 Value structure_in(const Dict& config, std::string_view side) {
   if (const Value* structure = config.find(concat(side, "_structure"))) return *structure;
   const Value* keys = config.find(concat(side, "_keys"));
@@ -137,8 +137,8 @@ class GraphBuilder {
     return has_progressed;
   }
 
-  /// Replaces references to edges in an argument's value by symbols, and constants by tensors;
-  /// returns false when an edge does not exist yet.
+  /// In the value of a call argument, replaces references to outputs of other calls by symbols, and
+  /// encoded constants by tensors. Returns false if such a call has not been made yet.
   bool resolve(Value& value) const {
     if (value.is_list())
       return std::all_of(value.as_list().begin(), value.as_list().end(),
@@ -358,8 +358,8 @@ Value model_config(const Model& model) {
   return Dict{{"class_name", model.class_name()}, {"config", std::move(config)}};
 }
 
-/// The format that translates configurations gets the model itself too, so that it need not rebuild
-/// the model to infer shapes.
+/// If a plugin translates configurations, it gets the model itself instead of its configuration,
+/// because it needs the shapes of the layers and would otherwise have to rebuild the model.
 std::string Model::to_json(const Dict& options) const {
   const Value config = model_config(*this);
   if (auto translator = format_with<TranslatesConfigs>()) {

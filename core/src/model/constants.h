@@ -10,8 +10,8 @@ namespace crescent {
 /// ...}}.
 Value encode_constant(const Tensor& tensor);
 
-/// Decodes the form of encode_constant() or an array of NumPy ("__numpy__") to a boxed tensor;
-/// returns nullopt for other values.
+/// Decodes a result of encode_constant(), or an array of NumPy as Keras writes it ("__numpy__"), to
+/// a boxed tensor; returns nullopt for other values.
 std::optional<Value> decode_constant(const Value& value);
 
 }  // namespace crescent

@@ -10,7 +10,8 @@
 namespace crescent {
 namespace {
 
-/// A factory that makes models from whole configurations instead of setting options one by one.
+/// A factory that passes a whole configuration to a function that makes the model. Other factories
+/// make an object and set its options one by one.
 class ModelFactory final : public Factory {
  public:
   using Make = std::shared_ptr<Configurable> (*)(const Dict& config);

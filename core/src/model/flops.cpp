@@ -44,8 +44,8 @@ Program forward_pass(Model& model, const TensorSpecs& sample_specs) {
   return program;
 }
 
-/// Returns the path, within the model, of the layer whose ops have this scope; "" if they are ops
-/// of the model itself.
+/// Ops are recorded in a scope, the path of the layer that applies them. Returns this path without
+/// the name of the model; "" for ops of the model itself.
 std::string path_within(const Model& model, const std::string& scope) {
   const std::string prefix = model.name() + "/";
   return scope.starts_with(prefix) ? scope.substr(prefix.size()) : "";

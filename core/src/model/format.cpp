@@ -32,7 +32,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-/// What the index of plugins says about a format, so that its plugin need not be loaded.
+/// The entry of a file format in the index of plugins. It is read without loading the plugin.
 struct IndexedFormat {
   std::string name;
   Texts endings, signatures, abilities;
@@ -42,8 +42,8 @@ struct IndexedFormat {
     return ability.empty() ||
            std::find(abilities.begin(), abilities.end(), ability) != abilities.end();
   }
-  /// The length of the longest file name extension of the format in which the path ends; 0 if there
-  /// is none.
+  /// The length of the longest file name extension of this format with which `path` ends; 0 if it
+  /// ends with none.
   size_t ending_length(std::string_view path) const {
     size_t longest = 0;
     for (const std::string& ending : endings)
@@ -90,8 +90,8 @@ std::string text_of_formats(std::string_view ability) {
                 names.empty() ? "none" : join(names));
 }
 
-/// Returns the format with the greatest `fitness`; among equal ones, one that has the ability is
-/// preferred. Null if the fitness of all formats is 0.
+/// Returns the format with the greatest `fitness`. Among formats of equal fitness, one that has the
+/// ability is preferred. Returns null if the fitness of all formats is 0.
 template <class Fitness>
 FormatPtr best_format(const std::string& path, std::string_view ability, const Fitness& fitness) {
   std::optional<IndexedFormat> best;
@@ -150,8 +150,9 @@ FormatPtr format_to_write(const std::string& path, std::string_view ability) {
   fail("cannot write '", path, "': no format is known by this name; ", text_of_formats(ability));
 }
 
-/// If the format has a signature, it is recognized by the first bytes of the file, and also by the
-/// name if several formats share the signature; other formats are recognized by the name.
+/// A format that has a signature is recognized by the first bytes of the file; if several formats
+/// share the signature, the extension of the file name decides between them. Formats without a
+/// signature are recognized by the extension.
 FormatPtr format_to_read(const std::string& path, std::string_view ability) {
   if (is_folder(path)) return format_of_folder(path, ability);
   const std::string first_bytes = first_bytes_of(path);

@@ -107,7 +107,7 @@ List references(const CallNumbers& call_numbers, const std::vector<Symbol>& symb
   return list;
 }
 
-/// A reference to an edge of the graph inside a value, in the form of Keras 3.
+/// A reference to a symbol, in the form in which Keras 3 writes it into the arguments of a call.
 Value tensor_reference(List history) {
   return Dict{{"class_name", "__keras_tensor__"},
               {"config", Dict{{"keras_history", std::move(history)}}}};

@@ -1,4 +1,4 @@
-// Compares the models before and after a change of the graph layer by layer.
+// Compares a model before a change of its graph with the model after it, layer by layer.
 #pragma once
 #include <functional>
 

@@ -28,7 +28,8 @@ Value without_objects(const Value& value) {
   return dict;
 }
 
-/// Returns null for false, because lists of scripting languages may not be able to hold null.
+/// Replaces false by null in the value. In options of compile, false stands for null, because a
+/// list in Lua cannot contain nil.
 Value null_for_false(const Value& value) {
   if (value.is_bool() && !value.as_bool()) return {};
   if (value.is_list()) {
@@ -140,9 +141,9 @@ std::vector<std::string> Model::metrics_names() const {
   return names;
 }
 
-/// A metric with several results has the names "name[0]", "name[1]", ... in the logs. An overridden
-/// step may log a metric that belongs to no output. Before the outputs are known, the metrics are
-/// those that compile was given.
+/// Whether smaller or larger values of the log are better. A metric with several results is logged
+/// as "name[0]", "name[1]", ..., so the index is removed. As long as the outputs of the model are
+/// unknown, the metrics in the options of compile are searched.
 Direction Model::direction_of(std::string_view log) const {
   if (log.starts_with("val_")) log.remove_prefix(4);
   log = log.substr(0, log.find('['));

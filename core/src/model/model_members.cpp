@@ -26,7 +26,8 @@ bool runs_eagerly(const Model& model) {
   return option_value && option_value->is_bool() && option_value->as_bool();
 }
 
-/// Variables with their paths in a state tree.
+/// Variables with their paths in the state tree (get_state_tree of Keras), for example
+/// "dense/kernel".
 using StatePaths = std::vector<std::pair<std::string, Variable>>;
 
 StatePaths with_paths(const Variables& variables, Layer& model) {

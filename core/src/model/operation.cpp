@@ -86,8 +86,8 @@ Value nested_values(const Tensor& tensor, const std::vector<double>& values, int
   return list;
 }
 
-/// The largest rank of a tensor that may be passed for the parameter: 0 if the parameter is a
-/// number, 1 if it is a list of numbers; nullopt if it is neither.
+/// The largest rank of a tensor that a user may pass for this parameter in place of numbers: 0 for
+/// a number, 1 for a list of numbers; nullopt for a parameter that takes no numbers.
 std::optional<int> max_number_rank(const Parameter& parameter) {
   const std::string_view type = parameter.type;
   if (parameter.is_tensor) return std::nullopt;
@@ -122,8 +122,8 @@ Dict with_numbers(const Signature& signature, Dict arguments) {
   return arguments;
 }
 
-/// Runs f; if f reads elements of an abstract tensor, the error names the operation and not the op
-/// that reads them.
+/// Runs f. If an op in f fails because it reads elements of an abstract tensor, the error names the
+/// operation that the user called instead of this op.
 template <class F>
 Value name_operation_in_refusals(const std::string& operation, F f) try {
   return f();
@@ -134,7 +134,8 @@ Value name_operation_in_refusals(const std::string& operation, F f) try {
   fail(operation, text.substr(end));
 }
 
-/// Runs f; the message of an error names the operation, also if one of its ops raises the error.
+/// Runs f. The message of an error names the operation that the user called, even if an op inside
+/// it raises the error.
 template <class F>
 Value name_operation_in_errors(const std::string& operation, F f) try {
   return f();

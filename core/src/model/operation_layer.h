@@ -1,4 +1,4 @@
-// OperationLayer: represents a call of an operation on symbols in a graph.
+// OperationLayer: the layer that represents a call of a function of cr.ops on symbols in a graph.
 #pragma once
 #include "crescent/layer/layer.h"
 #include "crescent/layer/operation.h"

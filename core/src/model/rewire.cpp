@@ -119,7 +119,7 @@ std::string shapes_text(const std::vector<Symbol>& symbols) {
   return join(texts);
 }
 
-/// Visits the graph once and maps each old edge to its replacement.
+/// Visits the graph once and maps each old edge (a symbol) to its replacement.
 class Rewiring {
  public:
   Rewiring(const Model& model, const ReplacementMap& replacement_map)

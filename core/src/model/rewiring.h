@@ -13,7 +13,8 @@ struct GraphEdit {
   /// A function that calls all layers of the new model. If it is empty, only layers whose inputs
   /// have changed are called again.
   LayerCall call{};
-  /// The inputs of the new model; empty: the inputs of the old one, with replacements.
+  /// The inputs of the new model. If the list is empty, they are the inputs of the old model or
+  /// their replacements.
   std::vector<Symbol> inputs{};
   /// The edges of the old model that become outputs of the new one. If there are none, the outputs
   /// and the added losses and metrics of the old model are kept.

@@ -159,7 +159,8 @@ struct Sequential::Stack {
     }
   }
 
-  /// Whether the user declared the sizes of the input; otherwise they are those of the first data.
+  /// Whether the user declared the input shape. Otherwise it is taken from the first data with
+  /// which the model is called.
   bool declares_sizes() const {
     const LayerPtr& first_layer = layers.front();
     if (input_layer || first_layer->declared_input_shape()) return true;

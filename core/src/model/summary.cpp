@@ -175,8 +175,8 @@ class SummaryTable {
     return positions;
   }
 
-  /// Sets the positions at which columns end; positions up to 1 are fractions of the line width,
-  /// larger ones are in characters.
+  /// Sets the positions at which columns end. A position of at most 1 is a fraction of the line
+  /// width; a larger one is a number of characters.
   void set_column_ends(const std::vector<double>& positions) {
     if (positions.size() < header_.size())
       fail("summary: expected ", header_.size(), " positions, got ", positions.size());

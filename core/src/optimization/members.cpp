@@ -1,5 +1,5 @@
-// Methods and properties that every loss, metric and optimizer has besides its options, for Lua,
-// help and the listing.
+// Declares the methods and properties that every loss, metric and optimizer has in Lua besides its
+// options. Help texts list them too.
 #include <algorithm>
 
 #include "crescent/layer/training.h"
@@ -20,8 +20,9 @@ DType dtype_of_state(const Metric& metric) {
   return metric.dtype().value_or(is_counter ? state.front().dtype() : floatx());
 }
 
-/// The number of updates so far. The variable `iterations` of an optimizer counts batches; with
-/// gradient accumulation, an update takes gradient_accumulation_steps batches.
+/// The number of updates of the weights so far. The variable `iterations` of an optimizer counts
+/// batches; with gradient accumulation, the weights are updated once in gradient_accumulation_steps
+/// batches.
 Value update_count(const Optimizer& optimizer) {
   const Dict config = optimizer.get_config();
   if (const auto inner_optimizer =

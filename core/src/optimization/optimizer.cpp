@@ -146,8 +146,8 @@ void Optimizer::configured() {
 
 namespace {
 
-/// Fails if a variable is divided among processes and the update of an element reads other elements
-/// too.
+/// Fails if a variable is divided among processes and the optimizer's update of an element depends
+/// on other elements of the variable, which other processes may have.
 void expect_elementwise(const Optimizer& optimizer, const Variables& variables) {
   const auto info = optimizer.info();
   const Value* elementwise_trait = info ? info->schema.traits.find("elementwise") : nullptr;
@@ -300,8 +300,8 @@ void warn_of_missing_gradients(const Tensors& gradients, const Variables& variab
          ", so this step leaves them unchanged; the loss does not depend on them.");
 }
 
-/// Adds the gradients to their accumulators and replaces them by the mean of the accumulated
-/// gradients; an update sets the accumulators to zero.
+/// Adds each gradient to its accumulator and replaces it by the mean of the accumulated gradients.
+/// If `is_update` is true, the accumulators are set to zero.
 void accumulate(std::vector<VariableUpdate>& updates, const Tensor& is_update,
                 int64_t accumulation_steps) {
   for (VariableUpdate& update : updates) {

@@ -28,8 +28,9 @@ std::mutex& draw_mutex() {
   return mutex;
 }
 
-/// The state after a draw. The host advances a state in its memory itself: models draw seeds before
-/// anything is computed, and starting a device takes time.
+/// Returns the state after a draw. For a state in host memory, it is computed here and not by an
+/// op, because an op would start the device. Models may draw seeds before they compute anything
+/// else, and starting the device takes time.
 Tensor next_state(const Tensor& state) {
   if (state.is_abstract() || state.storage()->memory())
     return ops::add(state, Tensor::from(std::vector<int64_t>{0, 1}, {2}));
@@ -96,8 +97,8 @@ Tensor SeedGenerator::truncated_normal(const Shape& shape, double mean, double s
   return draw(RandomKind::truncated_normal, shape, mean, stddev, dtype);
 }
 
-/// A Fisher-Yates shuffle from the words of one draw. A word is mapped to an index by
-/// multiplication, which has a bias of at most n / 2^32.
+/// A Fisher-Yates shuffle that uses the random 32-bit words of one draw. A word is mapped to an
+/// index by multiplication, which has a bias of at most n / 2^32.
 std::vector<int64_t> SeedGenerator::permutation(int64_t n) const {
   if (n < 0 || n > int64_t{1} << 32) fail("permutation: cannot order ", n, " numbers");
   expect_memory(n * sizeof(int64_t));

@@ -1,5 +1,5 @@
-// Random draws for a share of a batch: each row gets the random numbers that it gets when the whole
-// batch is computed at once.
+// Random draws for a share (some rows) of a batch: each row gets the same random numbers as when
+// the whole batch is computed at once.
 #pragma once
 #include <functional>
 #include <optional>
@@ -47,7 +47,7 @@ class RowDraws {
     return next_draw_ < draws_.size() ? draws_[next_draw_] : RowsInDraw{};
   }
   Tensor next_draw(const Shape& shape, const std::function<Tensor(const Shape&)>& draw);
-  /// Returns the draw of the whole batch, which is made once for all shards of a program.
+  /// Returns the draw of the whole batch, which is made once for all shares of a program.
   Tensor draw_once(const std::function<Tensor()>& draw);
   static RowDraws*& current_draws();
 

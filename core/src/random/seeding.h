@@ -1,4 +1,5 @@
-// The seed that set_random_seed gave the process, for generators that were created before the call.
+// The seed that set_random_seed set. Generators that were created before the call of
+// set_random_seed read it from here.
 #pragma once
 #include <cstdint>
 

@@ -200,8 +200,8 @@ std::vector<Symbol> symbols_in(const Dict& arguments) {
 
 namespace {
 
-/// Returns the structure of the node's inputs with null in place of missing tensors, and removes
-/// the missing tensors from `inputs`.
+/// Returns the nested structure of the node's inputs with null in place of missing tensors, and
+/// removes the missing tensors from `inputs`.
 Value without_missing_inputs(const Value& structure, Tensors& inputs) {
   List presence;
   for (const Tensor& input : inputs) presence.push_back(input ? Value(true) : Value());

@@ -8,8 +8,8 @@
 namespace crescent {
 
 /// Fails on arguments that the layer does not declare and on values of another kind than the
-/// declared default. Positional arguments get their names; the tensors of an argument that is
-/// declared as an input move from `arguments` to `inputs`.
+/// declared default. Positional arguments get the names that the layer declares. If the layer
+/// declares an argument as an input, its tensors are moved from `arguments` to `inputs`.
 void arrange_arguments(const Layer& layer, Dict& arguments, Tensors& inputs);
 void arrange_arguments(const Layer& layer, Dict& arguments, std::vector<Symbol>& inputs);
 
@@ -20,8 +20,8 @@ Tensors take_masks(Dict& arguments);
 /// The name of the argument by which a node records that masks were passed to the call explicitly.
 inline constexpr const char* kExplicitMask = "mask";
 
-/// The value of `training` for a call that does not pass it and is not inside another call: the
-/// declared default of the layer's argument `training`, else false.
+/// The value of `training` for a call that does not pass it and that no other layer makes: the
+/// default that the layer declares for its argument `training`; false if it declares none.
 bool trains_by_itself(const Layer& layer);
 
 /// Adds the declared defaults of arguments that `arguments` lacks.
@@ -31,8 +31,9 @@ Dict with_defaults(const std::vector<Argument>& declared_arguments, Dict argumen
 std::vector<Symbol> symbols_in(const Dict& arguments);
 Dict replace_symbols(const Dict& arguments, const std::function<Value(const Symbol&)>& replacement);
 
-/// Repeats the node's call on tensors in place of its inputs; an empty Tensor stands for a missing
-/// optional input. `training` applies where the node does not set it.
+/// Repeats the layer call that the node records, on `tensors` in place of its inputs; an empty
+/// Tensor stands for a missing optional input. `training` is used only if the node stores no value
+/// of `training`.
 Tensors call_again(const Node& node, const Tensors& tensors, std::optional<bool> training);
 
 }  // namespace crescent

@@ -5,7 +5,8 @@
 namespace crescent {
 namespace {
 
-// The limit of nested layer calls. The stack of a thread has room for several times as many.
+// The largest depth of nested layer calls. The stack of a thread has room for several times this
+// depth.
 constexpr int kMaxCallDepth = 1000;
 thread_local const CallFrame* innermost_call = nullptr;
 

@@ -6,9 +6,9 @@
 
 namespace crescent {
 
-/// One running call of a layer: its inputs, whether other calls enclose it, and whether it trains.
-/// A call trains if `training` is true. If `training` is not given, it trains if the enclosing call
-/// trains; without an enclosing call, it trains if `default_training` is true.
+/// A running call of a layer: its inputs, the call that encloses it, and whether it runs in
+/// training mode. The mode is `training` if it is given, otherwise the mode of the enclosing call.
+/// Without an enclosing call, it is `default_training`.
 class CallFrame {
  public:
   CallFrame(const Tensors& inputs, std::optional<bool> training, bool default_training);

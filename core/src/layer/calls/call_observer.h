@@ -1,4 +1,5 @@
-// Observation of layer calls on a thread, for traces of outputs and statistics.
+// Observers of the layer calls on a thread. They record the outputs of layers or statistics of
+// them.
 #pragma once
 #include "crescent/layer/layer.h"
 
