@@ -21,13 +21,13 @@ Tensor scores(const Tensor& query, const Tensor& key, const Tensor& mask, double
   return mask ? ops::where(mask, x, masked_score(x.dtype())) : x;
 }
 
-/// The number of inputs of an op without the state of its dropout.
+/// The number of inputs without the random state, which is the last input of an op with dropout.
 size_t input_count_without_state(size_t input_count, double dropout) {
   return input_count - (dropout > 0 ? 1 : 0);
 }
 
-/// The mask of an op: its input after the first `other_input_count` inputs, if it has one, combined
-/// with the causal mask, if the op is causal.
+/// The attention mask of an op. It is the input after the first `other_input_count` inputs, if the
+/// op has such an input, and it is combined with a causal mask if the op is causal.
 template <class O>
 Tensor mask_of(const O& op, std::span<const Tensor> in, size_t other_input_count) {
   const bool has_mask = input_count_without_state(in.size(), op.dropout) > other_input_count;
@@ -143,8 +143,8 @@ Tensors AttentionBackward::decompose(std::span<const Tensor> in) const {
 namespace ops {
 namespace {
 
-/// Applies the attention op to operands of one dtype and to the tensors of `other_inputs` that are
-/// not empty.
+/// Casts query, key and value to a common dtype, and applies the attention op to them and to the
+/// tensors of `other_inputs` that are not empty.
 Tensor attend(Attention op, const Tensor& query, const Tensor& key, const Tensor& value,
               std::initializer_list<Tensor> other_inputs) {
   const DType dtype = promote(promote(as_floating(query).dtype(), key.dtype()), value.dtype());

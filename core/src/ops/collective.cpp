@@ -15,9 +15,9 @@ Tensor all_reduce_op(const Tensor& x, ReduceKind kind) {
   return apply1(op, {x});
 }
 
-/// Returns zeros in place of the values of a process that has no row of the batch and computes a
-/// row of another process instead. `where` keeps x as an input of the graph, so that all processes
-/// run the same ops in the gradient as well.
+/// Returns zeros in place of x. A process for which the batch has no row computes a row of another
+/// process, so that all processes run the same ops; its results must not count in sums. `where`
+/// keeps x in the graph, so that all processes run the same ops for the gradient too.
 Tensor zeros_keeping_input(const Tensor& x) {
   return ops::where(Tensor::full({}, 0, DType::boolean), x, scalar_like(x, 0));
 }
@@ -35,7 +35,8 @@ TensorSpecs AllReduce::infer(std::span<const TensorSpec> in) const {
   return {in[0]};
 }
 
-/// The gradient of a maximum or minimum is divided among equal elements, as within one process.
+/// The gradient of a maximum or minimum is divided among all elements, of all processes, that are
+/// equal to it.
 Tensors AllReduce::vjp(const Vjp& v) const {
   const Tensor &x = v.inputs[0], &y = v.outputs[0];
   if (kind == ReduceKind::sum || kind == ReduceKind::mean)

@@ -5,8 +5,8 @@
 namespace crescent {
 
 Tensor real_part(const Tensor& x);
-/// Returns the function of complex tensors; an empty Tensor if it is not defined for complex
-/// numbers.
+/// Applies the unary function to a complex tensor; returns an empty Tensor if the function is not
+/// defined for complex numbers.
 Tensor complex_unary(UnaryKind kind, const Tensor& x);
 Tensor complex_binary(BinaryKind kind, const Tensor& x, const Tensor& y);
 

@@ -1,6 +1,6 @@
-// einsum of one or two operands: sums, transposes and one batched product. The axes of "..." get
-// letters of their own, assigned from the last axis on, so that the axes of two operands are
-// matched as in broadcasting.
+// einsum of one or two operands: sums, transposes and one batched product. Each axis of "..." gets
+// a letter of its own. The last axis gets the same letter in both operands, and so on backwards, so
+// that the axes are matched as in broadcasting.
 #include <string>
 
 #include "ops/einsum_of_two.h"
@@ -114,8 +114,8 @@ void drop_broadcast_axes(Tensor& x, std::string& letters, const Tensor& other,
   }
 }
 
-/// Sums x over its letters that `target_letters` does not contain, and drops these letters from
-/// `letters`.
+/// Sums x over the axes whose letters `target_letters` does not contain, and drops these letters
+/// from `letters`.
 Tensor sum_out(const Tensor& x, std::string& letters, const std::string& target_letters) {
   ops::Axes axes;
   std::string kept_letters;

@@ -7,8 +7,8 @@ namespace {
 
 constexpr int64_t kMaxInt4 = 7;
 
-/// Returns for each of `rows` rows the row of the block that contains it: (blocks, columns) ->
-/// (rows, columns).
+/// `block_rows` has a row for each block of `block_size` rows. Repeats it for the rows of the
+/// block: (blocks, columns) -> (rows, columns).
 Tensor rows_of_blocks(const Tensor& block_rows, int64_t rows, int64_t block_size) {
   const Tensor row_numbers = ops::arange(rows, DType::float32);
   return ops::gather(

@@ -4,7 +4,7 @@
 namespace crescent {
 namespace {
 
-/// The largest accepted position; sums of positions below it cannot overflow.
+/// The largest accepted position. The sum of two positions up to this limit does not overflow.
 constexpr int64_t kMaxPosition = int64_t{1} << 60;
 
 Slice whole_slice(const Tensor& x) {

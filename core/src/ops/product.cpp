@@ -13,7 +13,8 @@ Tensor matmul_op(const Tensor& a, const Tensor& b, bool transpose_a, bool transp
 
 bool are_int8(DType a, DType b) { return a == DType::int8 && b == DType::int8; }
 
-/// Elements [first, last) of the axis that a product sums over, as float32.
+/// Returns the elements from `first` to before `last` along `axis`, the axis that the product sums
+/// over, as float32.
 Tensor slice_as_float(const Tensor& x, int axis, int64_t first, int64_t last) {
   return ops::cast(ops::slice_axis(x, axis, first, last), DType::float32);
 }

@@ -32,8 +32,8 @@ Tensor weight_gradient(const Tensor& x, const Tensor& dz) {
   return ops::matmul(as_rows(x), as_rows(dz), true, false);
 }
 
-/// Returns the dropout factors (b, u) of the states, an optional input after the first
-/// `input_count` inputs; an empty Tensor if there are none.
+/// Returns the factors (b, u) by which recurrent dropout scales the states: the input after the
+/// first `input_count` inputs, or an empty Tensor if there is no such input.
 Tensor dropout_factors(std::span<const Tensor> in, size_t input_count) {
   return in.size() > input_count ? in[input_count] : Tensor();
 }

@@ -10,8 +10,8 @@ namespace {
 constexpr std::array<const char*, 7> kReduceNames{"sum",  "mean", "max", "min",
                                                   "prod", "any",  "all"};
 
-/// The number of elements that are reduced to one. An axis of unknown size counts as 1, because
-/// only shapes matter then.
+/// The number of elements that are reduced to one element. An axis of unknown size counts as 1: the
+/// tensor is then abstract, and its values are not computed.
 int64_t reduced_element_count(const Shape& shape, const std::vector<int>& axes) {
   int64_t count = 1;
   for (int axis : axes) count *= std::max<int64_t>(shape[axis], shape[axis] < 0 ? 1 : 0);
@@ -69,8 +69,8 @@ Tensor product_gradient(const Tensor& x, const Tensor& g, const std::vector<int>
   return g * where(is_zero, at_zero, product_without_zeros);
 }
 
-/// Computes f(x) in float32 if x has half-width floats, whose range squares and counts exceed, and
-/// casts the result back.
+/// Computes f(x) and casts the result to the dtype of x. If x has half-width floats, f is computed
+/// in float32, because squares and counts may exceed the range of float16.
 template <class F>
 Tensor apply_in_wide_dtype(const Tensor& input, const F& f) {
   const Tensor x = as_floating(input);

@@ -176,7 +176,8 @@ Tensor repeat(const Tensor& x, int64_t n, int axis) {
                  result);
 }
 
-/// Tiles in one pass if tensors may have twice as many axes as x, else axis by axis.
+/// If Shape::kMaxRank permits twice as many axes as x has, all axes are tiled by a single
+/// broadcast; otherwise one axis after another.
 Tensor tile(const Tensor& input, const std::vector<int64_t>& repeats) {
   const auto count = static_cast<int>(repeats.size());
   Tensor x = input;

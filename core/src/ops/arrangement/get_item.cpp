@@ -1,4 +1,4 @@
-// Indexing with NumPy's keys: positions, slices, lists of positions, masks.
+// Indexing as in NumPy, by keys of positions, slices, lists of positions and masks.
 #include <limits>
 
 #include "crescent/ops/indexing.h"
@@ -77,8 +77,8 @@ int selected_axis_count(const Value& item) {
   return list && is_mask(list) ? list.rank() : 1;
 }
 
-/// Returns the items of a key, in which as many full slices replace the ellipsis as are needed for
-/// x with `rank` axes.
+/// Returns the items of a key. The ellipsis is replaced by full slices, as many as a tensor with
+/// `rank` axes needs.
 List expanded_key_items(const Value& key, int rank) {
   const List items = key.is_list() ? key.as_list() : List{key};
   List expanded_items;
@@ -120,8 +120,8 @@ Tensor masked_elements(const Tensor& x, const Tensor& mask, int axis) {
   return gather(flat_x, nonzero(reshape(mask, {-1})).front(), axis);
 }
 
-/// Lists of positions, one list for each of several axes. The lists broadcast against each other;
-/// each element of the broadcast shape selects one part of x.
+/// Lists of positions, one list for each of several axes of x. The lists broadcast against each
+/// other; each element of the broadcast lists selects one part of x.
 struct IndexLists {
   std::vector<int> axes;
   Tensors lists;
@@ -143,7 +143,8 @@ void add_index_lists(IndexLists& lists_by_axis, const Value& item, const Tensor&
   }
 }
 
-/// Combines a list of positions for each axis of `shape` to indices into the flattened axes.
+/// `lists` has a list of positions for each axis of `shape`. Combines them to indices into a
+/// flattened array of this shape.
 Tensor flat_indices(const Tensors& lists, const Shape& shape) {
   const bool fits_int32 = shape.is_known() && shape.size() <= std::numeric_limits<int32_t>::max();
   Tensor indices;

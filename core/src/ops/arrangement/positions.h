@@ -1,4 +1,4 @@
-// Indices that count from 0, for indices that callers pass and that may be negative.
+// Converts indices that callers pass, which may be negative, to indices that count from 0.
 #pragma once
 #include "crescent/tensor/tensor.h"
 

@@ -13,15 +13,15 @@ void expect_starts(const char* name, const Tensor& x, const Tensor& start) {
          start.shape());
 }
 
-/// Returns `size` consecutive indices from start[axis] on; if they would be less than 0 or reach
-/// beyond `axis_size`, they are shifted into the axis.
+/// Returns `size` consecutive indices that begin at start[axis]. If they would begin below 0 or end
+/// beyond `axis_size`, they are shifted so that all lie within the axis.
 Tensor indices_from(const Tensor& start, int axis, int64_t size, int64_t axis_size) {
   const Tensor axis_start = ops::slice_axis(start, 0, axis, axis + 1);
   return ops::clip(axis_start, 0, axis_size - size) + ops::arange(size);
 }
 
-/// Converts indices (..., k) into the first k axes of a shape to row numbers, as if these axes were
-/// flattened.
+/// The last axis of `indices` (..., k) has an index for each of the first k axes of `shape`.
+/// Converts these indices to row numbers of an array in which the k axes are flattened.
 Tensor row_numbers(const char* name, const Tensor& indices, const Shape& shape) {
   const int64_t k = indices.rank() == 0 ? 0 : indices.dim(-1);
   if (k < 1 || k > shape.rank())

@@ -89,7 +89,8 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minlength) {
   const int64_t largest_number = x.size() == 0 ? -1 : static_cast<int64_t>(ops::max(x).item());
   const int64_t count = std::max(minlength, largest_number + 1);
   const auto counts_of_row = [&](const Tensor& row, const Tensor& row_weights) {
-    // Integers are in range, as their minimum and maximum were computed above; floats may be NaN.
+    // The minimum and maximum computed above show that integers are in range. Floats may be NaN,
+    // which they do not show.
     if (row_weights && is_integer(x.dtype()))
       return sum_of_valid_segments(at_least_int32(row_weights), row, count);
     if (row_weights) return sum_of_segments(at_least_int32(row_weights), row, count);
@@ -124,8 +125,8 @@ std::tuple<Tensor, Tensor> histogram(const Tensor& input, int64_t bins,
   Tensor low = range_bound(0, ops::min), high = range_bound(1, ops::max);
   const Tensor is_constant = ops::equal(low, high);
   low = ops::where(is_constant, low - 0.5, low), high = ops::where(is_constant, high + 0.5, high);
-  // The edges are computed as in NumPy: multiples of the step in double precision, and the last
-  // edge exactly.
+  // As in NumPy, the edges are multiples of the step, computed in double precision, and the last
+  // edge is exactly `high`.
   const Tensor step = (high - low) / static_cast<double>(bins);
   const Tensor lower_edges = low + ops::cast(ops::arange(bins), DType::float64) * step;
   const Tensor edges =

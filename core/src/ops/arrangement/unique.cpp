@@ -19,9 +19,9 @@ Tensor int_list(const std::vector<int32_t>& values) {
   return Tensor::from(values, {static_cast<int64_t>(values.size())});
 }
 
-/// The distinct rows in order: `first_positions` is the index of the first occurrence of each,
-/// `counts` the number of its occurrences, and `inverse`, if requested, the number of the distinct
-/// row that each row equals.
+/// The distinct rows in order. For each distinct row, `first_positions` has the index of its first
+/// occurrence, and `counts` the number of its occurrences. If requested, `inverse` has, for each
+/// row, the index of the distinct row that it equals.
 struct DistinctRows {
   std::vector<int32_t> first_positions, inverse, counts;
 };
@@ -34,7 +34,8 @@ void count_row(DistinctRows& result, int32_t row_index, bool is_new) {
   ++result.counts.back();
 }
 
-/// The distinct integers from `low` on, found by counting in a table of `range_size` counters.
+/// The distinct integers of x, which are at least `low`. They are counted in a table with a counter
+/// for each of the `range_size` possible values.
 template <class T>
 DistinctRows unique_in_range(const T* x, size_t count, T low, size_t range_size,
                              bool needs_inverse) {
@@ -46,8 +47,8 @@ DistinctRows unique_in_range(const T* x, size_t count, T low, size_t range_size,
   for (size_t i = count; i-- > 0;)
     first_indices[table_index(i)] = static_cast<int32_t>(i), ++counts[table_index(i)];
   DistinctRows result;
-  // The memory of the counts is used again: distinct_numbers[i] is the number of the value low + i
-  // among the distinct values.
+  // The memory of `counts` is used again: distinct_numbers[i] becomes the index of the value low +
+  // i among the distinct values.
   std::vector<int32_t>& distinct_numbers = counts;
   for (size_t i = 0; i < range_size; ++i) {
     if (first_indices[i] == kNotFound) continue;
@@ -60,8 +61,8 @@ DistinctRows unique_in_range(const T* x, size_t count, T low, size_t range_size,
   return result;
 }
 
-/// Returns the smallest integer and the number of integers from it to the largest one, if that
-/// number is not much larger than the number of elements.
+/// Returns the smallest element and the size of the range from the smallest to the largest element;
+/// nullopt if this range is much larger than the number of elements.
 template <class T>
 std::optional<std::pair<T, size_t>> small_range(const Tensor& numbers) {
   const auto count = static_cast<size_t>(numbers.size());

@@ -1,4 +1,4 @@
-// Adjusts the length of the last axis, for transforms of whole signals and of frames.
+// Adjusts the length of the last axis to that of a Fourier transform.
 #pragma once
 #include "crescent/tensor/tensor.h"
 

@@ -34,7 +34,7 @@ Tensor window_values(const Window& window, int64_t length, DType dtype) {
   return values;
 }
 
-/// The window, centred in fft_length numbers and padded with zeros.
+/// The values of the window, padded with zeros on both sides to fft_length numbers.
 Tensor padded_window(const Window& window, int64_t length, int64_t fft_length, DType dtype) {
   const int64_t padding_before = (fft_length - length) / 2;
   return pad(window_values(window, length, dtype), {padding_before},

@@ -79,8 +79,8 @@ Tensor cbrt(const Tensor& input) {
 }
 
 Tensor arcsinh(const Tensor& input) {
-  // The function is computed from |x| and gets the sign of x at the end, since log(x + sqrt(x^2 +
-  // 1)) is inaccurate for large negative x. log1p is accurate near 0.
+  // arcsinh is computed from |x| and gets the sign of x at the end, because log(x + sqrt(x^2 + 1))
+  // is inaccurate for large negative x. Near 0, log1p is more accurate than log.
   const Tensor x = floating(input), a = ops::abs(x);
   const Tensor limited_x = ops::minimum(a, kHugeArgument), square = limited_x * limited_x;
   const Tensor value_near_zero = ops::log1p(limited_x + square / (ops::sqrt(square + 1.0) + 1.0));
@@ -168,7 +168,8 @@ Tensor heaviside(const Operand& a, const Operand& b) {
   return ops::where(ops::isnan(x), x, step_value);
 }
 
-/// Returns a * 2^b in the common dtype, with the factor computed at least in float32.
+/// Returns a * 2^b in the common dtype of both. The factor 2^b is computed in float32 or a wider
+/// dtype.
 Tensor ldexp(const Operand& a, const Operand& b) {
   const auto [x, y] = promoted(a, b);
   const Tensor result = floating(x);

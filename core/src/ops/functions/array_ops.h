@@ -21,7 +21,7 @@ Tensor with_replaced_part(const Tensor& x, const Tensor& replacement,
 
 /// (x (..., n), ranks (..., k)) -> for each rank, counted from 0, the element of this rank among
 /// the sorted elements of its row of x, and its index (int32). NaN is the largest value; the later
-/// of equal elements has the lower rank. The cpu has a kernel under the name of the op.
+/// of equal elements has the lower rank. The CPU device has a kernel of this name.
 struct OrderStatistics final : OpOf<OrderStatistics> {
   static constexpr const char* kName = "operations.order_statistics";
   TensorSpecs infer(std::span<const TensorSpec>) const override;
@@ -33,17 +33,17 @@ struct OrderStatistics final : OpOf<OrderStatistics> {
 /// its row of x (..., n).
 Tensor order_statistics(const Tensor& x, const Tensor& ranks);
 
-/// Cuts images (batch, spatial..., channels) into patches (batch, patch positions..., patch size...
-/// * channels).
+/// Cuts images (batch, spatial..., channels) into patches. The result has the shape (batch, patch
+/// positions..., n), where n is the number of elements of a patch with all channels.
 Tensor patches_of(const Tensor& images, const PatchGrid& grid);
-/// The transpose of patches_of, which makes images of these spatial sizes: overlapping patches are
-/// added.
+/// The transpose of the linear map patches_of: puts patches together to images of these spatial
+/// sizes. Where patches overlap, their elements are added.
 Tensor sum_of_patches(const Tensor& patches, const PatchGrid& grid,
                       const std::vector<int64_t>& spatial_sizes);
 /// Cuts images (batch, channels, height, width) into patches (batch, channels * patch size, patch
 /// positions).
 Tensor columns_of(const Tensor& images, const PatchGrid& grid);
-/// The transpose of columns_of: overlapping patches are added.
+/// The transpose of the linear map columns_of. Where patches overlap, their elements are added.
 Tensor sum_of_columns(const Tensor& columns, const PatchGrid& grid,
                       const std::vector<int64_t>& spatial_sizes);
 

@@ -8,8 +8,8 @@ namespace crescent::ops {
 
 namespace {
 
-/// Fails if the dtype, or the float64 of which the integers are drawn, does not hold all integers
-/// from `min_draw` to `max_draw`.
+/// Integers are drawn as float64 numbers and cast to the dtype. Fails unless both can represent all
+/// integers from `min_draw` to `max_draw`.
 void expect_exact_draws(int64_t min_draw, int64_t max_draw, DType dtype) {
   const int bits =
       std::min(static_cast<int>(8 * size_of(dtype)) - (dtype == DType::uint8 ? 0 : 1), 53);
@@ -34,8 +34,8 @@ Tensor randint(const Shape& shape, int64_t minval, int64_t maxval, DType dtype,
   return cast(minimum(floor(draws), maxval - 1), dtype);
 }
 
-/// In a trace, the order is that of random numbers, so that every run of the program draws another
-/// order.
+/// In a trace, the permutation is the order of random numbers that the recorded program draws, so
+/// that every run of the program gives another permutation.
 Tensor permutation(int64_t n, const SeedGenerator& generator) {
   if (!is_tracing()) return Tensor::from(generator.permutation(n), {n});
   return cast(argsort(generator.uniform({n}, 0, 1, DType::float64)), DType::int64);

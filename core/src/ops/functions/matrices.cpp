@@ -13,8 +13,8 @@ int64_t clamped_diagonal(int64_t k, int64_t rows, int64_t columns) {
   return std::max(std::min(k, columns), -rows);
 }
 
-/// For each element of a matrix, applies the comparison to its column and to the column of the k-th
-/// diagonal in its row.
+/// For each element of a matrix, applies the comparison to two column indices: that of the element,
+/// and that of the k-th diagonal in the same row.
 template <class Test>
 Tensor diagonal_mask(int64_t rows, int64_t columns, int64_t k, Test comparison) {
   k = clamped_diagonal(k, rows, columns);

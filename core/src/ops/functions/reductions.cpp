@@ -18,8 +18,8 @@ bool has_empty_reduced_axis(const Tensor& x, const Axes& axes) {
                      [&](int axis) { return x.dim(axis) == 0; });
 }
 
-/// A maximum or minimum that includes an initial value. Integers are compared with a whole initial
-/// value as integers, since floats would round them.
+/// A maximum or minimum over elements and an initial value. If the elements and the initial value
+/// are integers, they are compared as integers, because floats would round large integers.
 template <Tensor (*F)(const Tensor&, const Axes&, bool),
           Tensor (*Extreme)(const Operand&, const Operand&)>
 Tensor extreme(const Tensor& x, const Axes& axes, bool keepdims, double initial) {

@@ -1,5 +1,5 @@
-// Functions that kernels compute and that are not composed of other ops: bitwise functions and
-// divisors of integers, special functions, reinterpreted bytes.
+// Functions that have kernels of their own and are not composed of other ops: bitwise functions,
+// greatest common divisors, special functions, reinterpretation of bytes.
 #include <cmath>
 #include <cstring>
 #include <numbers>

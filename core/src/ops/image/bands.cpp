@@ -5,8 +5,8 @@
 namespace crescent {
 namespace {
 
-/// Transposes a band matrix: the result lists, for each input element, the results that it
-/// contributes to and the weights.
+/// Returns the transpose of a band matrix. For each input element, it has a range of results, which
+/// contains all results that depend on the element, and the weights of the element in them.
 Band transpose_band(const BandedMatmul& op) {
   const std::vector<int32_t>& first = op.first;
   const std::vector<double>& weights = op.weights;

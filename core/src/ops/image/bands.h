@@ -14,7 +14,8 @@ struct Band {
   int64_t taps() const {
     return static_cast<int64_t>(weights.size() / std::max<size_t>(first.size(), 1));
   }
-  /// Returns the same band matrix with fewer taps, if the first or last taps of all rows are zero.
+  /// Returns the same band matrix with fewer weights in each row, if the first or the last weights
+  /// of all rows are zero.
   Band trimmed() const;
 };
 

@@ -7,8 +7,8 @@
 
 namespace crescent::ops::bounding_boxes {
 
-/// The left, top, right and bottom edges of boxes in pixels or as fractions of the image size,
-/// (..., 1) each.
+/// The left, top, right and bottom edges of boxes, in pixels or as fractions of the image size.
+/// Each of the four tensors has the shape (..., 1).
 using Edges = std::array<Tensor, 4>;
 
 constexpr const char* kEdgeFormat =

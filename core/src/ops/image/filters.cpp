@@ -28,7 +28,8 @@ std::vector<double> gaussian_weights(int64_t size, double sigma) {
   return values;
 }
 
-/// A Gaussian kernel; as in Keras, the first size is that of a row.
+/// A Gaussian kernel. As in Keras, size[0] is the length of its rows and size[1] that of its
+/// columns.
 Tensor gaussian_kernel(const std::vector<int64_t>& size, const std::vector<double>& sigma) {
   const Tensor rows = Tensor::from(gaussian_weights(size[1], sigma[1]), {size[1], 1}),
                columns = Tensor::from(gaussian_weights(size[0], sigma[0]), {1, size[0]});

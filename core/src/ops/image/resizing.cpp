@@ -170,7 +170,7 @@ Tensor resize(const Tensor& x, const std::vector<int64_t>& size, const ResizeOpt
   });
 }
 
-/// Moves each element to scale * x + translation along each axis.
+/// Moves each element from the coordinate x to scale * x + translation along each axis.
 Tensor scale_and_translate(const Tensor& images, const std::vector<int64_t>& shape,
                            const Tensor& scale, const Tensor& translation,
                            const std::vector<int>& axes, const std::string& method,

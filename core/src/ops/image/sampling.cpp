@@ -28,8 +28,8 @@ Tensor mirrored_index(const Tensor& index, int64_t size) {
   return ops::abs(ops::mod(index + last_index, 2 * last_index) - last_index);
 }
 
-/// Replaces an index out of range by the index of the element that the fill mode takes in its
-/// place.
+/// Replaces an index out of range by the index of the element from which the fill mode takes the
+/// value.
 Tensor apply_fill_mode(const Tensor& index, int64_t size, FillMode fill) {
   switch (fill) {
     case FillMode::wrap:

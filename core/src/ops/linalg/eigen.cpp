@@ -37,7 +37,7 @@ TensorSpecs Eig::infer(std::span<const TensorSpec> in) const {
 
 namespace {
 
-/// Complex matrices in float64.
+/// Complex matrices as real and imaginary parts in float64.
 struct ComplexParts {
   Tensor re, im;
 };
@@ -50,7 +50,7 @@ ComplexParts product(const ComplexParts& a, const ComplexParts& b) {
   return {ops::matmul(a.re, b.re) - ops::matmul(a.im, b.im),
           ops::matmul(a.re, b.im) + ops::matmul(a.im, b.re)};
 }
-/// Solves a x = b as a real system of twice the size.
+/// Solves a x = b for complex matrices, as a system of real numbers of twice the size.
 ComplexParts solution_of(const ComplexParts& a, const ComplexParts& b) {
   const Tensor upper_rows = ops::concatenate(Tensors{a.re, -a.im}, -1),
                lower_rows = ops::concatenate(Tensors{a.im, a.re}, -1);

@@ -91,8 +91,8 @@ Tensors Lu::vjp(const Vjp& v) const {
 namespace ops {
 namespace {
 
-/// Calls f on both operands as batches of matrices with the same leading axes and dtype; a vector
-/// is a matrix with one column.
+/// Calls f on both operands as batches of matrices with the same leading axes and dtype. A vector b
+/// is passed to f as a matrix with one column.
 template <class F>
 Tensor solve_batches(const char* name, const Tensor& a, const Tensor& b, DType dtype, F f) {
   expect_square(name, a.shape());

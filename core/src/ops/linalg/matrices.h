@@ -20,9 +20,11 @@ inline Tensor transposed(const Tensor& x) { return ops::swap_axes(x, -1, -2); }
 inline Tensor in_dtype_of(const Tensor& result, const Tensor& x) {
   return ops::cast(result, is_floating(x.dtype()) ? x.dtype() : DType::float32);
 }
-/// Reshapes a vector for each matrix so that multiplication scales the columns of the matrix.
+/// Reshapes vectors, one for each matrix of a batch, so that a matrix multiplied by them
+/// elementwise has scaled columns.
 inline Tensor as_columns(const Tensor& vector) { return ops::expand_dims(vector, -2); }
-/// Reshapes a vector for each matrix so that multiplication scales the rows of the matrix.
+/// Reshapes vectors, one for each matrix of a batch, so that a matrix multiplied by them
+/// elementwise has scaled rows.
 inline Tensor as_rows(const Tensor& vector) { return ops::expand_dims(vector, -1); }
 /// An n x n matrix whose element is its column index minus its row index: positive above the
 /// diagonal.

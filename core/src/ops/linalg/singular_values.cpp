@@ -51,7 +51,8 @@ Tensor singular_values(const Tensor& x) { return apply(BatchedSvd{}, {as_float64
 
 namespace {
 
-/// The default of rcond: singular values below this fraction of the largest count as zero.
+/// The default of rcond. Singular values that are smaller than the largest one times rcond count as
+/// zero.
 double default_rcond(const Tensor& x) {
   return std::numeric_limits<float>::epsilon() *
          static_cast<double>(std::max(x.dim(-1), x.dim(-2)));
@@ -92,7 +93,7 @@ Tensor pseudo_inverse(const Tensor& x, std::optional<double> rcond) {
 }
 
 /// Completes orthonormal columns u to a basis in float64; returns u unchanged if it is a basis. The
-/// added columns are arbitrary up to a rotation; their gradient is that of columns which stay
+/// added columns are determined only up to a rotation. Their gradient assumes that they stay
 /// orthogonal to u and do not rotate among themselves.
 Tensor completed_basis(const Tensor& u) {
   const int64_t m = u.dim(-2), k = u.dim(-1);

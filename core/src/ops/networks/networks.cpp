@@ -19,8 +19,8 @@ Tensor broadcast_along_axis(const Tensor& vector, const Tensor& x, int axis) {
   return ops::reshape(vector, shape);
 }
 
-/// Reshapes gamma or beta, which have the shape of the axes, so that it broadcasts with x; a scalar
-/// is returned unchanged.
+/// Reshapes gamma or beta, which have the sizes of the normalized axes, so that they broadcast with
+/// x. A scalar is returned unchanged.
 Tensor broadcast_along_axes(const Tensor& parameter, const Tensor& x, const Axes& axes) {
   if (parameter.rank() == 0) return parameter;
   Shape shape(std::vector<int64_t>(x.rank(), 1));
