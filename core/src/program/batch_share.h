@@ -7,17 +7,19 @@
 
 namespace crescent {
 
-/// Rows [first, first + count) of a batch of `whole` rows. A share without rows computes one row
-/// nevertheless, so that every process runs the same ops; the results for that row are not used.
+/// A share of a batch of `whole` rows: the `count` rows that begin with row `first`. A share
+/// without rows computes one row nevertheless, so that every process runs the same ops; the results
+/// for that row are not used.
 struct Share {
   int64_t first = 0, count = 0, whole = 0;  ///< whole: 0 if batches are not shared
-  int64_t shards = 0;  ///< the number of logical shards of the batch; 0 without op determinism
+  int64_t shards = 0;  ///< the number of logical shards of the batch; 0 unless op determinism is on
   /// The share of the process `rank` among `process_count` processes.
   static Share of(int64_t whole, int rank, int process_count) {
     const int64_t first = whole * rank / process_count;
     return {first, whole * (rank + 1) / process_count - first, whole};
   }
-  /// The whole batch in logical shards, whose number depends only on the number of rows.
+  /// Returns the whole batch, divided into logical shards. Their number depends only on the number
+  /// of rows.
   static Share in_shards(int64_t whole) {
     constexpr int64_t kMaxShards = 8, kMinRows = 8;
     return {0, whole, whole, std::clamp<int64_t>(whole / kMinRows, 1, kMaxShards)};

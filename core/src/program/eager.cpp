@@ -58,7 +58,8 @@ std::shared_ptr<CompiledOp> compiled_op(Device& device, const OpPtr& op,
       });
 }
 
-/// The memory of x as a tensor with another spec. Fails for a tensor in a file.
+/// Returns a tensor of another spec that shares the memory of x. Fails if the values of x are in a
+/// file.
 Tensor with_spec(const Tensor& x, const TensorSpec& spec) {
   if (!x.in_memory()) x.raw();  // fails with a message that names the file
   return Tensor::on(x.storage(), x.offset(), spec);

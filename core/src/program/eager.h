@@ -1,4 +1,5 @@
-// Eager execution: runs a program of a single op, which is compiled once per specs.
+// Eager execution: runs an op as a program of its own, which is compiled once for each list of
+// input specs.
 #pragma once
 #include "crescent/program/op.h"
 

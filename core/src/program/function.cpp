@@ -107,7 +107,8 @@ class CompiledSignature final : public CachedProgram {
     RunFrame& frame_;
   };
 
-  /// Frees the memory of results of finished runs, when a program of another signature is called.
+  /// Frees the memory for results of finished runs. Called when a program of another signature
+  /// runs.
   void release_results() {
     for (const auto& frame : frames_) {
       if (frame->is_in_use.load(std::memory_order_acquire)) continue;
@@ -160,7 +161,7 @@ class CompiledSignature final : public CachedProgram {
   std::vector<Program::Binding> bindings_;
   /// whether a run has effects besides its outputs, such as writing variables
   bool has_effects_ = false;
-  /// frames of the program, as many as there were runs at the same time
+  /// the frames of the program; their number is the largest number of simultaneous runs so far
   std::vector<std::unique_ptr<RunFrame>> frames_;
 };
 

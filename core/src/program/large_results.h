@@ -8,15 +8,16 @@
 
 namespace crescent {
 
-/// While an object of this class lives, ops on this thread return abstract tensors where a result
-/// has at least `min_elements` elements; nullopt: they compute all results, also if an object that
-/// was made earlier says otherwise.
+/// While an object of this class lives, ops on this thread return abstract tensors in place of
+/// results with at least `min_elements` elements. If `min_elements` is nullopt, ops compute all
+/// results, even within the scope of another object of this class.
 class LargeResultsAbstract {
  public:
   explicit LargeResultsAbstract(std::optional<int64_t> min_elements);
   ~LargeResultsAbstract();
   LargeResultsAbstract(const LargeResultsAbstract&) = delete;
-  /// Whether a result of this shape, whose sizes are known, is not computed now.
+  /// Whether ops now return an abstract tensor in place of a result of this shape. All sizes of the
+  /// shape must be known.
   static bool includes(const Shape& shape);
 
  private:

@@ -9,7 +9,7 @@ namespace crescent {
 namespace {
 
 constexpr size_t kDefaultBudgetBytes = size_t{16} << 20;
-/// Programs used since the last kRecentAdditions additions are never dropped.
+/// Programs that were used since the last kRecentAdditions programs were added are never dropped.
 constexpr uint64_t kRecentAdditions = 16;
 
 /// Reads CRESCENT_PROGRAM_CACHE, a number of bytes.
@@ -65,7 +65,8 @@ void ProgramTable::add(size_t hash, std::shared_ptr<CachedProgram> program) {
   if (cache().bytes > cache().budget) drop_oldest(dropped_programs);
 }
 
-/// Removes the least recently used programs until the budget has some room for new ones.
+/// Removes the least recently used programs, until their memory is below the budget and there is
+/// some room for new ones.
 void ProgramTable::drop_oldest(Programs& dropped_programs) {
   struct EvictionCandidate {
     Programs* table;

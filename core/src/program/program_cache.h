@@ -1,6 +1,7 @@
-// The compiled programs of the process. Each function has a table, and so has eager execution. All
-// tables share a budget of bytes: beyond it the least recently used programs are dropped, except
-// the last few. A dropped program is freed when its last run ends.
+// The compiled programs of the process. Each Function has a table, and eager execution has one. All
+// tables share a budget of bytes. When it is exceeded, the least recently used programs are
+// dropped, but never the last few that were used. A dropped program is freed when its last run
+// ends.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -17,8 +18,8 @@ class CachedProgram {
   virtual ~CachedProgram();
   /// Estimate of the memory that the program owns.
   virtual size_t bytes() const = 0;
-  /// Marks the program as used now. The time is the number of programs that were added to tables so
-  /// far.
+  /// Marks the program as used now. Time is measured by the number of programs that were added to
+  /// tables so far.
   void touch() {
     last_use_.store(clock_.load(std::memory_order_relaxed), std::memory_order_relaxed);
   }

@@ -13,15 +13,15 @@
 namespace crescent {
 namespace {
 
-/// Tensors with fewer elements stay in the cache even between single ops, so compiling them into
-/// one program has no advantage.
+/// Tensors with fewer elements stay in the cache of the processor even if ops run one by one, so
+/// compiling the ops into one program has no advantage.
 constexpr int64_t kMinLargeElements = 32768;
 
 using Callee = std::function<Value(const Dict&)>;
 
 // ---- arguments: tensors and other values
 
-/// Takes the place of a tensor in arguments that are the key of a program.
+/// Stands for a tensor in arguments. Arguments with placeholders are the key of a compiled program.
 struct TensorPlaceholder final : Object {
   std::string class_name() const override { return "Tensor"; }
 };

@@ -10,9 +10,10 @@ namespace crescent {
 
 /// Returns call(arguments); tensors in arguments and results are boxed. When some tensors are
 /// large, all tensors have values, and no trace or tape is recording, the ops of the call are
-/// compiled into one program, so that intermediate values stay in the cache. The key of the program
-/// is `function_id`, the specs of the tensors, and the other arguments, so the call must depend on
-/// nothing else. Calls that consist of a single op, have effects or cannot be traced run directly.
+/// compiled into one program, so that intermediate values stay in the cache of the processor. The
+/// key of the program is `function_id`, the specs of the tensors, and the other arguments, so the
+/// call must depend on nothing else. Calls that consist of a single op, have effects or cannot be
+/// traced run directly.
 Value run_compiled(const std::shared_ptr<const void>& function_id, const Dict& arguments,
                    const std::function<Value(const Dict&)>& call);
 

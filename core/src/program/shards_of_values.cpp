@@ -11,7 +11,7 @@ bool joins_shards(const Op& op) {
   return op.name() == ShardConcat::kName || op.name() == ShardReduce::kName;
 }
 
-/// The shard of the instruction's inputs, -1 if none of them belongs to one.
+/// The logical shard to which inputs of the instruction belong; -1 if no input belongs to a shard.
 int input_shard(const Program::Instruction& instruction, const std::vector<int>& shards) {
   int shard = -1;
   for (int value : instruction.inputs) {

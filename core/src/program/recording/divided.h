@@ -1,12 +1,12 @@
-// Access to divided variables (division.h): some code sees the part of the value that this process
-// has, other code the whole value.
+// Access to variables that are divided among processes (division.h). Some code works with the part
+// of the value that this process has, other code with the whole value.
 #pragma once
 #include "crescent/program/division.h"
 
 namespace crescent {
 
-/// While an object of this class lives with `on`, this thread sees the parts of divided variables:
-/// spec(), value() and assign() are those of the part. Optimizers compute with parts.
+/// While an object that was made with on = true lives, spec(), value() and assign() of a divided
+/// variable concern the part of this process. Optimizers compute with such parts.
 class CRESCENT_API PartAccess {
  public:
   explicit PartAccess(bool on = true);
@@ -17,8 +17,8 @@ class CRESCENT_API PartAccess {
   bool outer_value_;
 };
 
-/// While an object of this class lives with `on`, gradients that this thread takes are those of a
-/// share of a batch, so that the gradients of divided variables are sums over the processes.
+/// While an object that was made with on = true lives, this thread computes gradients for its share
+/// of a batch, so the gradients of divided variables are summed over the processes.
 class CRESCENT_API PartialGradients {
  public:
   explicit PartialGradients(bool on);

@@ -26,8 +26,8 @@ void expect_writable(const Tensor& tensor) {
 
 namespace {
 
-/// Copies consecutive runs of `run_bytes` bytes from `from` to the elements of `to` whose indices
-/// are `starts`.
+/// Copies consecutive blocks of `run_bytes` bytes from `from`. The block i is written to `to` where
+/// the element with the index starts[i] begins.
 void copy_runs(std::byte* to, const std::byte* from, std::span<const int64_t> starts,
                size_t run_bytes, size_t element_bytes) {
   for (const int64_t start : starts) {

@@ -8,8 +8,8 @@
 
 namespace crescent {
 
-/// Positions in a list: where the section of a shard begins, where each of its reductions stands,
-/// and where the section ends.
+/// Positions in a list that belong to one shard: the beginning of its section, the position of each
+/// of its reductions, and the end of its section.
 using ShardCuts = std::vector<size_t>;
 
 /// Reorders a list that contains the sections of all shards, one after another, and then an entry

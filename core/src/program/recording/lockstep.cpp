@@ -65,8 +65,9 @@ Tensor Lockstep::reduce(const Tensor& x, ReduceKind kind) {
 
 namespace {
 
-/// The reduction as tapes record it, with a result for each shard. The gradient of the reduced
-/// value is the sum of the gradients of all results.
+/// The op by which tapes record a reduction over shards. It has a result for each shard, all with
+/// the reduced value. The gradient of the reduced value is the sum of the gradients of these
+/// results.
 struct LockstepReduction final : OpOf<LockstepReduction> {
   static constexpr const char* kName = "shard_reduce";
   ReduceKind kind{};

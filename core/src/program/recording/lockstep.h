@@ -12,8 +12,9 @@ namespace crescent {
 
 class Recorder;
 
-/// Aliases of the values of variables, one or more for each shard that reads a variable, so that
-/// each shard has a gradient of its own. Indexed by the id of the variable, then by shard.
+/// Aliases of the values of variables. Each shard that reads a variable gets its own aliases, so
+/// that tapes compute a separate gradient for each shard. The keys are the ids of variables; the
+/// lists have an element for each shard.
 using ShardReads = std::unordered_map<const void*, std::vector<Tensors>>;
 
 /// While an object of this class lives, ops::all_reduce on this thread reduces over the shards. The

@@ -27,10 +27,11 @@ class Recorder {
 
   bool is_scan_body() const { return kind_ == Kind::scan_body; }
   Tensor add_input(const TensorSpec& spec);
-  /// Returns false, without recording, when an abstract input does not belong to this trace, as in
-  /// shape inference.
+  /// Returns false and records nothing if an abstract input does not belong to this trace, as it
+  /// happens during shape inference.
   bool record(const OpPtr& op, std::span<const Tensor> inputs, std::span<const Tensor> outputs);
-  /// Makes an abstract tensor a value of the program that an instruction of define() will compute.
+  /// Adds an abstract tensor to the program as a value. A later call of define() must add the
+  /// instruction that computes it.
   void declare(const Tensor& tensor) { add(tensor); }
   void define(const OpPtr& op, std::span<const Tensor> inputs, const Tensor& declared_result);
   size_t length() const { return program_.code.size(); }  ///< the number of instructions
@@ -40,7 +41,8 @@ class Recorder {
   }
   /// Declares that the backward pass of this program computes values again (rematerialization.h).
   void rematerialize() { is_rematerializing_ = true; }
-  /// Declares that a gradient begins here; the last one is the backward pass.
+  /// Declares that the computation of a gradient begins here. If a program computes several
+  /// gradients, the last is its backward pass.
   void begin_gradient() { backward_ = length(); }
   Tensor read(const Variable& variable);
   void assign(const Variable& variable, const Tensor& value);

@@ -33,8 +33,8 @@ class Rematerialization {
     sum_bytes();
   }
 
-  /// Tries segments of many sizes and returns the cuts with the smallest peak; none if no cuts make
-  /// the peak much smaller.
+  /// Tries segments of many sizes and returns the cuts for which the peak of the memory is
+  /// smallest. Returns no cuts if none make the peak much smaller.
   std::vector<size_t> best_cuts() const {
     constexpr int kSegmentSizeCount = 48;
     constexpr double kSegmentRatio = 1.2, kMinGain = 0.1;
@@ -76,8 +76,8 @@ class Rematerialization {
     bool is_constant = false;
     bool is_variable = false;
   };
-  /// The values that an instruction of the forward pass computes when the backward pass repeats it;
-  /// empty until then.
+  /// The values that a repeated instruction computes: the backward pass repeats instructions of the
+  /// forward pass. Empty for an instruction that is not repeated yet.
   using Copies = std::vector<int>;
 
   void find_producers() {

@@ -1,13 +1,13 @@
 // Rematerialization (gradient checkpointing): the backward pass computes values of the forward pass
-// again, so that they need no memory between the two.
+// again, so that these values need no memory in between.
 #pragma once
 #include "crescent/program/program.h"
 
 namespace crescent {
 
 /// An op that returns its input, a value of the forward pass from which the backward pass computes
-/// other values again. Passes do not know this op, so they do not merge the values that are
-/// computed again with the original ones. Lowering removes the op.
+/// other values again. Optimization passes do not know this op, so they do not merge the values
+/// that are computed again with the original values. Lowering removes the op.
 struct Rematerialized final : OpOf<Rematerialized> {
   static constexpr const char* kName = "rematerialized";
   std::tuple<> fields() const { return {}; }

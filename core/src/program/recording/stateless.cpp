@@ -21,7 +21,8 @@ StatelessScope* StatelessAccess::current() { return innermost_scope; }
 
 Tensor StatelessAccess::value_of(const Variable& variable) {
   const StatelessScope* scope = innermost_scope;
-  // Code that suspends the trace of the scope needs real values.
+  // If the trace in which the scope was made is suspended, code needs the real value of the
+  // variable.
   if (!scope || (scope->recorder_ && !Recorder::current())) return {};
   return scope->current_value(variable);
 }
@@ -30,7 +31,7 @@ bool StatelessAccess::assign(const Variable& variable, const Tensor& value) {
   StatelessScope* scope = innermost_scope;
   if (!scope || scope->recorder_ != Recorder::current()) return false;
   expect_whole(variable);
-  // The value itself, so that gradients flow through the assignment.
+  // `value` is stored without a copy or an alias, so that gradients flow through the assignment.
   scope->values_.insert_or_assign(variable.id(), std::pair(variable, value));
   return true;
 }

@@ -7,10 +7,10 @@ namespace crescent {
 struct StatelessAccess {
   /// The innermost scope of this thread, or null.
   static StatelessScope* current();
-  /// The value that a scope gives for the variable at this point; an empty Tensor if there is none.
+  /// The current value of the variable in the innermost scope; an empty Tensor if there is none.
   static Tensor value_of(const Variable& variable);
-  /// Changes the value of the variable in the scope; returns false if no scope takes the
-  /// assignment, because there is none or because code inside it records another program.
+  /// Changes the value of the variable in the innermost scope. Returns false without a change if
+  /// there is no scope, or if another program is being recorded than when the scope was made.
   static bool assign(const Variable& variable, const Tensor& value);
 };
 

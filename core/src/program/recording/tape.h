@@ -7,8 +7,8 @@ namespace crescent {
 
 /// Whether a tape is recording on this thread.
 bool tapes_are_active();
-/// Whether a tape that is recording on this thread watches the tensor, or a tensor from which this
-/// one was computed.
+/// Whether a tape that is recording on this thread watches `tensor`, or a tensor from which
+/// `tensor` was computed.
 bool tapes_follow(const Tensor& tensor);
 /// Records an op on the tapes of this thread. If the outputs are abstract, tapes that were made
 /// outside of the current trace do not record the op.
