@@ -17,8 +17,8 @@ bool is_built_in(const ClassInfo& info) {
 
 namespace {
 
-/// The kinds whose objects are functions of tensors. Their code calls ops, whose messages name the
-/// op alone.
+/// The kinds of classes whose objects are functions of tensors. Such a function calls ops. The
+/// error message of an op names only the op, so the name of the function is added.
 constexpr std::string_view kFunctionKinds[] = {
     "loss", "metric", "activation", "regularizer", "constraint", "schedule", "initializer"};
 
@@ -42,9 +42,9 @@ bool has_word(std::string_view text, std::string_view word) {
   return false;
 }
 
-/// Adds the class that threw to the message of the error. Of built-in classes, only functions of
-/// tensors are added; of other classes, the plugin is added too, unless the message names an op of
-/// the plugin. Errors of layers get the name of the layer where the layer is called.
+/// Adds the name of the class that threw the error to its message. A built-in class is added only
+/// if it is a function of tensors. For any other class, the plugin is added too, unless the message
+/// names an op of the plugin. Errors of layers get the name of the layer where the layer is called.
 void add_thrower(Error& error, const ClassInfo& thrower) {
   if (thrower.kind == "layer" || !error.layer().empty()) return;
   const std::string_view text = error.what();

@@ -1,4 +1,5 @@
-// Functions that the registry calls; they are defined in the folders of core that have classes.
+// Functions that the registry calls and that need classes of layers and models. They are defined
+// beside these classes, so that the registry does not depend on them.
 #pragma once
 #include <memory>
 
@@ -12,10 +13,11 @@ class Value;
 /// once, when it first looks for a class that is not registered.
 void register_core_classes(Registry& registry);
 
-/// Returns a layer as an activation; null for an object that is not a layer.
+/// Returns an activation that calls the layer; null for an object that is not a layer.
 std::shared_ptr<Configurable> layer_as_activation(const std::shared_ptr<Configurable>& object);
 
-/// Returns a tensor as an initializer that gives its elements; null for a value that is no tensor.
+/// Returns an initializer whose values are the elements of the tensor; null for a value that is not
+/// a tensor.
 std::shared_ptr<Configurable> tensor_as_initializer(const Value& value);
 
 }  // namespace crescent

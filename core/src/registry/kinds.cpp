@@ -1,4 +1,4 @@
-// The table of the built-in kinds.
+// The table of the built-in kinds of classes.
 #include <algorithm>
 
 #include "crescent/registry/registry.h"

@@ -31,8 +31,8 @@ struct KindConversion {
 };
 const KindConversion kKindConversions[] = {{"activation", "layer", layer_as_activation}};
 
-/// Converts an object of another kind to this kind; null if it cannot replace an object of this
-/// kind.
+/// Converts an object to the kind `kind`; null if an object of its kind cannot be used as one of
+/// `kind`.
 std::shared_ptr<Configurable> converted_to_kind(std::string_view kind,
                                                 const std::shared_ptr<Configurable>& object) {
   for (const KindConversion& conversion : kKindConversions)
@@ -62,8 +62,8 @@ void check_other_keys(std::string_view kind, const std::string& class_name, cons
   }
 }
 
-/// Makes an object of {"class_name": ..., "config": ...} and other keys of Keras; the config of a
-/// function of Keras 3 is its name.
+/// Makes an object from {"class_name": ..., "config": ...}; the dictionary may have the other keys
+/// that Keras writes. The config of a function in Keras 3 is the name of the function.
 std::shared_ptr<Configurable> from_dict(std::string_view kind, const Dict& dict) {
   const Value* class_name = dict.find("class_name");
   if (!class_name || !class_name->is_string())

@@ -74,8 +74,8 @@ void SchemaBuilder::end_base(SchemaBuilder& whole) {
   whole.last_ = last_;
 }
 
-/// Adds a field. A class may declare an option of its base again, as Embedding does with input_dim;
-/// its declaration replaces that of the base.
+/// Adds a field. A class may declare an option that its base class has declared, as Embedding does
+/// with input_dim; the new declaration replaces that of the base class.
 void SchemaBuilder::add(std::string_view name, std::string_view doc, const MemberType& type,
                         std::ptrdiff_t offset, const void* object) {
   Field field = field_of(type);

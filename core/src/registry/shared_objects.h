@@ -1,6 +1,6 @@
 // Objects that occur several times in one configuration, such as a layer that a model shares with a
-// model inside it. Each occurrence has the same "shared_object_id", as in Keras 3, so reading the
-// configuration makes one object of them.
+// model inside it. Each occurrence has the same "shared_object_id", as in Keras 3, so only one
+// object is made when the configuration is read.
 #pragma once
 #include <functional>
 
@@ -10,16 +10,16 @@ namespace crescent {
 
 inline constexpr const char* kSharedObjectIdKey = "shared_object_id";
 
-/// Returns the configuration that `make` returns, with a shared_object_id at objects that occur
-/// more than once. If there are such objects, `make` is called a second time. A nested call leaves
-/// the ids to the outermost call.
+/// Returns the configuration that `make` returns, in which objects that occur more than once have a
+/// shared_object_id. If there are such objects, `make` is called a second time. Only the outermost
+/// of nested calls assigns ids.
 Dict with_shared_objects(const std::function<Dict()>& make);
 /// Must be called for each object that is serialized: adds its shared_object_id to {"class_name",
 /// "config"}.
 void mark_shared(Dict& config, const Configurable& object);
 
-/// While an object of this class lives, configurations with the same shared_object_id give the same
-/// object.
+/// While an object of this class lives, only one object is made of all configurations with the same
+/// shared_object_id.
 class SharedObjects {
  public:
   /// If `ignores_outer_ids` is true, ids of an outer configuration that is being read are ignored.

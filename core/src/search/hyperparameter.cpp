@@ -38,7 +38,8 @@ double step_position_of(const Hyperparameter& p, double x) {
          std::log((p.high + p.low - x) / p.low) / std::log(p.step);
 }
 
-/// The number at a fraction of the way from `low` to `high`.
+/// The number that lies between `low` and `high` at this fraction of the way, on the scale of the
+/// sampling.
 double interpolate(double low, double high, Sampling sampling, double fraction) {
   switch (sampling) {
     case Sampling::log:
@@ -73,8 +74,8 @@ bool is_listed(const Hyperparameter& p) {
   return p.kind != Hyperparameter::Kind::integer && p.kind != Hyperparameter::Kind::real;
 }
 
-/// Whether values are integers without a step, which have logarithmic sampling: real numbers are
-/// drawn and rounded down.
+/// Whether the values are integers without a step. These are sampled logarithmically: a real number
+/// is drawn and rounded down.
 bool is_floored(const Hyperparameter& p) {
   return p.kind == Hyperparameter::Kind::integer && p.step == 0;
 }

@@ -12,7 +12,8 @@ double cost_of(const TrialHistory& history, double value) {
   return history.minimizes ? value : -value;
 }
 
-/// The costs that complete trials up to the horizon reported at this step, sorted.
+/// The costs that complete trials reported at this step, sorted. Only the trials 1 to `horizon`
+/// count.
 std::vector<double> costs_at(const TrialHistory& history, int64_t horizon, int64_t step) {
   std::vector<double> costs;
   for (int64_t i = 1; i <= horizon; ++i) {

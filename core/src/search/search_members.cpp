@@ -1,5 +1,5 @@
-// Methods and properties of hyperparameters, trials and studies for Lua, help and the listing, with
-// the names of KerasTuner and of Optuna.
+// Declares the methods and properties that hyperparameters, trials and studies have in Lua. Their
+// names are those of KerasTuner and of Optuna.
 #include <utility>
 
 #include "crescent/search/study.h"

@@ -84,8 +84,8 @@ double sum_of_squared_deviations(const std::vector<double>& values, double mean)
   return sum;
 }
 
-/// The share of the variance of the costs that lies between groups, less the share that so many
-/// groups would have by chance.
+/// The share of the variance of the costs that lies between the groups, minus the share that this
+/// number of groups would have by chance.
 double explained_variance(const std::vector<Point>& points) {
   const auto groups = groups_of(points);
   if (groups.size() < 2 || points.size() <= groups.size()) return 0;

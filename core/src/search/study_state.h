@@ -22,7 +22,8 @@ struct Study::State {
   /// Appends a record and applies it to the history; must be called after read(), within the same
   /// Lock.
   void write(const Dict& record);
-  /// Whether all results are known on which the suggestion and the pruning of this trial depend.
+  /// Whether all results of earlier trials are known on which the suggestion for this trial and its
+  /// pruning depend.
   bool is_ready(int64_t number) const;
 
   using Clock = std::chrono::steady_clock;

@@ -1,6 +1,6 @@
-// The handler of signals that end the process. It calls nothing that blocks or allocates, and
-// writes the first part of its message before it walks the stack, which may be damaged. An exit
-// handler reports plugins that call exit().
+// The handler of signals that end the process. It calls no function that blocks or allocates
+// memory. It writes the first part of its message before it reads the stack, which may be damaged.
+// An exit handler reports plugins that call exit().
 #include "crescent/system/crash.h"
 
 #include <dlfcn.h>
@@ -111,8 +111,8 @@ extern "C" void crescent_on_crash(int signal) {
 const char* exiting_plugin() {
   void* frames[16];
   const int count = backtrace(frames, 16);
-  // dladdr() searches tables of symbols, which would take a thirtieth of the time of the shortest
-  // sessions.
+  // This check avoids calls of dladdr() if no plugin is on the stack. dladdr() searches tables of
+  // symbols, which takes a noticeable time compared with the shortest programs.
   if (std::none_of(frames, frames + count, plugin_at)) return nullptr;
   Dl_info libc{}, frame_info{};
   dladdr(reinterpret_cast<void*>(&std::exit), &libc);

@@ -12,8 +12,8 @@ bool owns_line();
 void take_line();
 void give_line_back();
 
-/// The extent of an interruptible operation that owns the progress line, such as fit: files that
-/// are read or saved within it show no progress.
+/// An object of this class lives while an interruptible operation, such as fit, runs. The operation
+/// owns the progress line, so reading and saving files shows no progress meanwhile.
 class LongOperation {
  public:
   LongOperation() { take_line(); }

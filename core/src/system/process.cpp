@@ -25,8 +25,9 @@ namespace {
 
 constexpr const char* kNullDevice = "/dev/null";
 
-/// Duplicates the descriptor to a number of at least ten, because dup2() to the numbers that the
-/// child process is to have would close a descriptor of such a number that is still needed.
+/// Duplicates the descriptor to a number of at least ten. The child process gets its descriptors by
+/// dup2() to smaller numbers, and dup2() closes the descriptor that has the number already. This
+/// could be a descriptor that is still to be duplicated.
 Descriptor duplicated_above_nine(int descriptor) {
   Descriptor copy(fcntl(descriptor, F_DUPFD_CLOEXEC, 10));
   if (copy < 0) fail("cannot hand over an open file: ", strerror(errno));

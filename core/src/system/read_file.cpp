@@ -59,8 +59,8 @@ int open_regular_file(const std::string& path) {
   fail_not_regular(path, status.st_mode);
 }
 
-/// The buffer for a file smaller than a chunk has one byte more than the file: when the last byte
-/// stays free, the end of the file has been reached, and the buffer need not grow.
+/// A file smaller than a chunk is read into a buffer that has one byte more than the file. If that
+/// byte is not filled, the end of the file has been reached, and the buffer need not grow.
 std::string read_file(const std::string& path) {
   constexpr size_t kChunkBytes = size_t{1} << 20;
   const Descriptor file(open_regular_file(path));

@@ -1,4 +1,4 @@
-// Reads whole files into memory and decompresses those that are gzip.
+// Reads whole files into memory and decompresses gzip files.
 
 #include <unistd.h>
 #include <zlib.h>

@@ -25,7 +25,8 @@ Location location_of(UserFolder folder) {
   return {};
 }
 
-/// The value of the variable if it is an absolute path, as the specification asks, else "".
+/// The value of the environment variable, or "" if it is not an absolute path: the XDG Base
+/// Directory Specification says that relative paths must be ignored.
 std::string absolute_path_in(const char* variable) {
   const char* path = std::getenv(variable);
   return path && *path == '/' ? path : "";

@@ -74,8 +74,8 @@ void ElfFile::check_header() {
   check_range(header_.e_shoff, uint64_t{header_.e_shnum} * sizeof(Elf64_Shdr));
 }
 
-/// Fails for a truncated file, which could be mapped, but reading the missing bytes from memory
-/// would end the process with SIGBUS.
+/// Fails for a truncated file. Such a file could be mapped into memory, but reading the missing
+/// bytes there would end the process with SIGBUS.
 void ElfFile::check_ranges() {
   segments_ = table<Elf64_Phdr>(header_.e_phoff, header_.e_phnum);
   for (const Elf64_Phdr& segment : segments_)

@@ -50,8 +50,8 @@ void ElfImage::check_loaded_segments() const {
   }
 }
 
-/// Checks a segment that lies within a loaded segment and is read there, by the dynamic linker or
-/// when exceptions are thrown.
+/// Checks a segment that is part of a loaded segment. The dynamic linker reads it in memory, or the
+/// C++ runtime does when an exception is thrown.
 void ElfImage::check_segment(const Elf64_Phdr& segment) const {
   switch (segment.p_type) {
     case PT_DYNAMIC:

@@ -4,8 +4,8 @@
 
 namespace crescent {
 
-/// Fails if an address, an index or a number in these tables, which the dynamic linker does not
-/// check, points outside of the library: linking a damaged library would corrupt memory of the
+/// Fails if an address, an index or a number in these tables points outside of the library. The
+/// dynamic linker does not check this, so linking a damaged library would corrupt memory of the
 /// process.
 CRESCENT_API void check_tables(const ElfFile& file);
 

@@ -7,8 +7,8 @@
 
 namespace crescent {
 
-/// Two states are equal if they are of the same file, which may have several names, and nothing was
-/// written to the file in between.
+/// Two states are equal if they are states of the same file, even under different names, and the
+/// file was not changed between them.
 struct FileState {
   FileState() = default;
   explicit FileState(const struct stat& status)

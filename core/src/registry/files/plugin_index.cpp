@@ -36,8 +36,7 @@ std::vector<IndexedPlugin> parse_index(const std::string& text, const std::strin
 Dict index_entry(const IndexedPlugin& plugin) {
   List classes;
   for (const IndexedClass& c : plugin.classes) {
-    // Other members are added only if they are needed, because almost every process reads the
-    // index.
+    // Empty entries are left out to keep the index short, because almost every process reads it.
     Dict entry{{"kind", c.kind}, {"name", c.name}};
     if (!c.aliases.empty()) entry.set("aliases", c.aliases);
     if (!c.traits.empty()) entry.set("traits", c.traits);

@@ -32,8 +32,8 @@ struct IndexedPlugin {
 Dict index_entry(const IndexedPlugin& plugin);
 IndexedPlugin plugin_of_entry(const Dict& entry, const std::string& directory);
 
-/// Reads the entries that still describe the libraries in `directory`, which have the same size and
-/// version of Crescent; empty if there is no index.
+/// Reads the index in `directory`. An entry is left out if the size of its library has changed. The
+/// result is empty if there is no index, or if another version of Crescent wrote it.
 std::vector<IndexedPlugin> read_index(const std::string& directory);
 void write_index(const std::string& directory, const std::vector<IndexedPlugin>& plugins);
 

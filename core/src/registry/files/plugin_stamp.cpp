@@ -53,7 +53,8 @@ PluginInfo read_stamp(const ElfFile& file) {
     if (const auto table = read_table_stamp(file)) return *table;
   if (!section) file.refuse("not a Crescent plugin: no section '", kSection, "'");
   PluginInfo info{};
-  // Only the members before `setup` are read, because the dynamic linker sets the others.
+  // Only the members before `setup` are read. The file does not contain the values of the others:
+  // the dynamic linker sets them.
   const uint64_t stamp_bytes = offsetof(PluginInfo, setup);
   file.read(section->sh_offset, &info, std::min<uint64_t>(section->sh_size, stamp_bytes));
   if (std::memcmp(info.magic, kMagic, sizeof kMagic) != 0)

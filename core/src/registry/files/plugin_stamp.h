@@ -1,5 +1,6 @@
-// The stamp of a plugin (stamp.h of the public headers): it is read from the file and compared
-// without mapping the library or running its code.
+// The stamp of a plugin: data in its library that say for which build of Crescent it was compiled
+// (crescent/registry/stamp.h). The stamp is read from the file and checked before the library is
+// mapped and any of its code runs.
 #pragma once
 #include <string>
 

@@ -1,5 +1,5 @@
-// Plugins that a C table (crescent_plugin.h) describes instead of a C++ stamp. They fit every host
-// that can read their version of the table.
+// Plugins that are described by a C table (crescent_plugin.h) instead of a C++ stamp. Every build
+// of Crescent that can read their version of the table can load them.
 #pragma once
 #include <optional>
 #include <string>
@@ -14,7 +14,7 @@ namespace crescent {
 std::optional<PluginInfo> read_table_stamp(const ElfFile& file);
 /// Whether the stamp was made by read_table_stamp().
 bool is_table(const PluginInfo& stamp);
-/// Returns the reason why this host cannot read the table; empty if it can.
+/// Returns the reason why this build of Crescent cannot read the table; empty if it can.
 std::string table_mismatch(const PluginInfo& stamp);
 
 /// Returns the table in a mapped library; null if it does not agree with the stamp.

@@ -45,7 +45,8 @@ void read_lua_file(const std::string& path, TriedLibrary& library) {
 }
 
 /// Describes a plugin by its file alone, without running code of it. If `refusal_reason` of the
-/// result is empty, the library may be loaded in a trial.
+/// result is empty, the library may be loaded in a trial (in a child process, which shows whether
+/// it crashes).
 TriedLibrary library_of_file(const std::string& path, const FileState& state) {
   TriedLibrary library{state, {path, fs::path(path).stem().string(), "", {}}, ""};
   try {
@@ -56,8 +57,9 @@ TriedLibrary library_of_file(const std::string& path, const FileState& state) {
   return library;
 }
 
-/// Stores the outcome of a trial. If the report is invalid, the library is refused: code of the
-/// library may have written to the report's descriptor.
+/// Stores the outcome of a trial, in which a child process loaded the library and wrote a report.
+/// If the report is invalid, the library is refused, because its code may have written to the file
+/// descriptor of the report.
 void store_outcome(const TrialOutcome& outcome, TriedLibrary& library) try {
   library.refusal_reason = outcome.failure;
   if (!outcome.failure.empty()) return;

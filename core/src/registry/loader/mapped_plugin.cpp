@@ -53,8 +53,8 @@ MappedPlugin mapped_table(void* library, const PluginInfo& stamp) {
 
 }  // namespace
 
-/// The stamp in memory differs from `stamp` in the address of the setup function, which dlopen()
-/// sets.
+/// Fails unless the stamp in memory equals `stamp`, which was read from the file, up to the address
+/// of the setup function, which dlopen() sets.
 MappedPlugin map_library(const std::string& path, const PluginInfo& stamp) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!library) fail(without_path(dlerror(), path));

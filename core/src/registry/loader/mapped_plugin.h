@@ -7,7 +7,7 @@
 
 namespace crescent {
 
-/// A plugin in memory: its stamp, and its table in C if it has one.
+/// A plugin in memory: its stamp, and its C table if it has one.
 struct MappedPlugin {
   const PluginInfo& info;
   const void* table = nullptr;

@@ -298,8 +298,8 @@ class PluginLoader::LuaRunScope {
   std::string path_;
 };
 
-/// Runs a plugin written in Lua if it has not run yet. The lock is not held meanwhile, because
-/// other threads may need classes of plugins for computations of the plugin.
+/// Runs a plugin written in Lua if it has not run yet. The lock is not held while the plugin runs,
+/// because the plugin may wait for other threads that load classes of plugins.
 PluginRecord PluginLoader::load_lua(const std::string& path) {
   const std::string resolved_path = real_path(path);
   const FileState state = state_of(path);

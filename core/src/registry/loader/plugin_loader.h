@@ -20,13 +20,14 @@ class PluginLoader final : public ClassSource {
   explicit PluginLoader(Registry& registry) : registry_(registry) {}
   static PluginLoader& instance();
 
-  /// Registers the classes of core, reads the index of built-in plugins and adds the classes of the
-  /// host, once.
+  /// Registers the classes of core, reads the index of built-in plugins, and calls the functions
+  /// that were passed to add_late(). Only the first call has an effect.
   void prepare();
   /// Implements add_classes_late() of host/late_classes.h.
   void add_late(void (*add)(Registry& registry));
   /// From now on, the loader loads libraries without a trial in a child process (plugin_trial.h).
-  /// Called by such a child process, and by a process that indexes trusted libraries.
+  /// Child processes that run trials call this function, and so do processes that write an index of
+  /// trusted libraries.
   void disable_trials() { runs_trials_ = false; }
   void load_for(std::string_view kind, std::string_view word) override;
   const NameTable<const IndexedPlugin*>& indexed_classes() override;

@@ -55,8 +55,8 @@ PluginTrial PluginTrial::in_program(const std::vector<std::string>& libraries) {
       [&](const ProcessOptions& options) { return Process::program(command_line, options); });
 }
 
-/// The child ends by exit(), as the destructors and exit handlers of the library belong to the
-/// trial.
+/// The child process ends by exit(), so that the trial includes the destructors and exit handlers
+/// of the library.
 PluginTrial PluginTrial::in_fork(const std::string& library) {
   const auto try_library = [&]() -> int { std::exit(run_trial({library})); };
   return PluginTrial(

@@ -1,5 +1,5 @@
-// A trial loads a library in a child process to see whether it crashes: a plugin is mapped,
-// initialized and set up there first, and refused if it crashes, exits or never ends.
+// A trial loads the library of a plugin in a child process before this process loads it. The plugin
+// is refused if the child process crashes, exits or does not end in time.
 #pragma once
 #include <chrono>
 #include <functional>
@@ -17,8 +17,8 @@ struct TrialOutcome {
   std::string report;  ///< the result of load_untried()
 };
 
-/// A child process that loads libraries in order; its outcome is that of the last library. Several
-/// trials run in parallel, each for a limited time.
+/// A child process that loads libraries in order. The outcome of the trial is that of the last
+/// library. Several trials run in parallel, each for a limited time.
 class PluginTrial {
  public:
   /// Starts crescent-try, which loads the libraries.
@@ -37,8 +37,8 @@ class PluginTrial {
 
 /// Runs `load` in a copy of this process. Returns the failure, for example "it crashes in this
 /// process: SIGSEGV (Segmentation fault)", or empty. Checks of the file find damaged tables
-/// (elf_tables.h) but not damaged code, which may crash in this process and not in another, because
-/// it may read memory outside of the library.
+/// (elf_tables.h) but not damaged code. Such code may read memory outside of the library, so it may
+/// crash in this process although it does not in another.
 std::string failure_in_copy(const std::function<void()>& load);
 
 /// Loads a library in a trial process. Returns JSON: the library's entry for an index of plugins

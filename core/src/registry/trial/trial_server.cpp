@@ -23,7 +23,7 @@ std::string read_text(std::istream& in) {
   return text;
 }
 
-/// Appends the outcomes of the trials of these libraries, which one process of crescent-try makes.
+/// Tries these libraries in a single process of crescent-try, and appends the outcomes.
 void try_in_server(const std::vector<std::string>& libraries, std::vector<TrialOutcome>& outcomes) {
   const Descriptor report_file = trial_file();
   std::vector<std::string> command_line{trial_program(), kTryEach};
