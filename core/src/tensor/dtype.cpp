@@ -55,8 +55,8 @@ DType promote(DType a, DType b) {
   const bool are_floating = spec_of(a).is_floating && spec_of(b).is_floating;
   if (are_floating && spec_of(a).size == 2 && spec_of(b).size == 2)
     return DType::float32;  // float16 and bfloat16: neither represents all values of the other
-  // Different dtypes of equal rank are int8 and uint8, neither of which represents all values of
-  // the other.
+  // The only different dtypes of equal rank are int8 and uint8. Neither of them represents all
+  // values of the other, so their common dtype is int16.
   if (spec_of(a).promotion_rank == spec_of(b).promotion_rank) return DType::int16;
   return spec_of(a).promotion_rank >= spec_of(b).promotion_rank ? a : b;
 }

@@ -1,6 +1,6 @@
-// FloatFormat: how the floating-point numbers of a tensor are written. All have the same format,
-// with enough digits to distinguish each number from its neighbours in the dtype, but at most
-// `precision` digits, by the rules of NumPy.
+// FloatFormat: how the floating-point numbers of a tensor are printed, by the rules of NumPy. All
+// numbers have the same format. It has enough digits to distinguish each number from its neighbours
+// in the dtype, but at most `precision` digits.
 #pragma once
 #include <string>
 #include <vector>

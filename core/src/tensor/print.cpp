@@ -55,8 +55,8 @@ class Printer {
   }
 
  private:
-  /// Calls visit(i) for the positions of the axis that are shown, and visit_gap() once in place of
-  /// the others.
+  /// Calls visit(i) for each position i of the axis that is printed, and visit_gap() once in place
+  /// of the positions that are omitted.
   template <class Visit, class Gap>
   void visit_axis(int axis, Visit visit, Gap visit_gap) const {
     const int64_t n = tensor_.dim(axis);

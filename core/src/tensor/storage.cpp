@@ -308,7 +308,7 @@ std::shared_ptr<Storage> Storage::copy_in(Memory* memory) const {
   const auto new_copy = [&] {
     return memory ? memory->allocate(bytes_, false) : allocate(bytes_, false);
   };
-  // After move_to_host(), copy_ is not a copy but the host memory of this storage.
+  // After move_to_host(), copy_ is not a copy: it owns the host memory of this storage.
   if (copy_ && host_ && copy_->host_ == host_) {
     const std::shared_ptr<Storage> copy = new_copy();
     copy->copy(0, *this, 0, bytes_);

@@ -1,6 +1,6 @@
-// The table of interned texts. A sweep finds the texts in use by scanning every storage that holds
-// strings as 8-byte ids; other 8 bytes that look like an id can at most keep a text alive longer
-// than needed.
+// The table of interned texts. Garbage collection (a sweep) finds the texts in use by scanning
+// every storage that holds strings as 8-byte ids. If 8 other bytes look like an id, a text is only
+// kept longer than needed.
 #include "tensor/strings.h"
 
 #include <array>
@@ -109,8 +109,9 @@ class StringTable {
     is_sweeping_ = false;
   }
 
-  /// existing_storages() takes shared pointers to all storages before the first is scanned, so that
-  /// a string that is copied between two storages during the sweep is seen in its source.
+  /// Frees the texts that no storage contains. existing_storages() returns shared pointers to all
+  /// storages, so none of them is destroyed during the sweep. If a string is copied from one
+  /// storage to another meanwhile, the sweep finds it in the first one.
   void sweep() {
     std::vector<bool> is_used(end_id_.load());
     is_used[0] = true;

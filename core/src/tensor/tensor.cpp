@@ -19,8 +19,8 @@ struct Tensor::Impl final : TensorRecord {
 
 namespace {
 
-/// The number of elements that full() writes one by one; the other elements of a larger tensor are
-/// copies of these.
+/// The number of elements that full() writes one by one. The other elements of a larger tensor are
+/// copied from these.
 constexpr int64_t kCopiedElements = 1024;
 
 std::shared_ptr<Storage> storage_for(const TensorSpec& spec, bool zeroed,

@@ -1,4 +1,5 @@
-// The shared state behind a Tensor, by whose address programs and tapes identify tensors.
+// The state that all handles of a Tensor share. Programs and tapes identify a tensor by the address
+// of this record.
 #pragma once
 #include <atomic>
 
@@ -21,7 +22,8 @@ inline const TensorRecord& record_of(const Tensor& t) {
   return *static_cast<const TensorRecord*>(t.id());
 }
 
-/// Returns the tensor on which with_mask was called to make `t`; otherwise `t` itself.
+/// If with_mask() made `t`, returns the tensor without the mask on which with_mask() was called;
+/// otherwise `t` itself.
 inline const Tensor& value_of(const Tensor& t) {
   const TensorRecord& record = record_of(t);
   return record.value ? record.value : t;
@@ -56,7 +58,7 @@ inline bool move_view(Tensor& view, const std::shared_ptr<Storage>& storage, siz
   record.offset = offset;
   return true;
 }
-/// Returns a new tensor on the same memory that tapes and traces do not connect with `t`.
+/// Returns a new tensor with the memory of `t`, which tapes and traces do not recognize as `t`.
 inline Tensor untracked_alias(const Tensor& t) {
   return Tensor::on(t.storage(), t.offset(), t.spec());
 }
