@@ -8,8 +8,8 @@
 namespace crescent {
 namespace {
 
-/// The class name and configuration by which a saved state is matched with a callback. Options that
-/// JSON cannot represent (functions) are omitted.
+/// The class name and the configuration of a callback. A saved state belongs to the callback for
+/// which they are equal. Options that JSON cannot represent (functions) are omitted.
 Dict identity(const Callback& callback) {
   const Dict options = callback.info() ? callback.get_config() : Dict();
   Dict config;
@@ -44,9 +44,9 @@ void CallbackList::call_in_distributed_process(Callback& callback,
   blaming(callback, hook);
 }
 
-/// Puts callbacks that save the model, such as ModelCheckpoint, after the others, and the callback
-/// that saves the run at the end. Its file then contains the states of all callbacks after their
-/// hooks.
+/// Moves callbacks that save the model, such as ModelCheckpoint, after the others, and the callback
+/// that saves the run to the end. Its hooks are called last, so its file contains the states that
+/// all other callbacks have after their hooks.
 void CallbackList::set_ordered(std::vector<CallbackPtr> callbacks) {
   const auto savers_begin = std::stable_partition(
       callbacks.begin(), callbacks.end(), [](const CallbackPtr& c) { return !c->comes_last(); });

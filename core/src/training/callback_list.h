@@ -1,5 +1,5 @@
-// The callbacks of a run, which are called in the order of Keras. Callbacks that save the model are
-// called after the others, and the callback that saves the run is called last of all.
+// The callbacks of a run. They are called in the order of Keras, except that callbacks that save
+// the model are called after the others, and the callback that saves the run is called last.
 #pragma once
 #include <functional>
 
@@ -41,9 +41,9 @@ class CallbackList {
 
  private:
   void set_ordered(std::vector<CallbackPtr> callbacks);
-  /// Calls a hook while weights may be divided among processes. To read such a weight, all
-  /// processes must exchange their parts; the hook of a callback for which writes_for_all() is true
-  /// therefore fails if it does, because only one process calls the hook.
+  /// Calls a hook while weights may be divided among processes. All processes must take part in
+  /// reading such a weight. If writes_for_all() is true for the callback, only one process calls
+  /// the hook, so the hook fails if it reads such a weight.
   static void call_in_distributed_process(Callback& callback, const std::function<void()>& hook);
 
   std::shared_ptr<const std::vector<CallbackPtr>> callbacks_;

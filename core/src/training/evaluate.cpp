@@ -17,8 +17,8 @@ namespace {
 /// copied into an array for all samples; other batches are kept and concatenated at the end.
 class OutputBatches {
  public:
-  /// Adds the results for `count` samples after the first `samples_before` of `sample_count`
-  /// samples.
+  /// Adds the results for a batch of `count` samples. Earlier batches had `samples_before` samples;
+  /// all batches together have `sample_count` samples (negative: unknown).
   void add(const Tensor& result, int64_t count, int64_t samples_before, int64_t sample_count) {
     if (result.rank() == 0)
       fail("predict: expected an output with a first axis, along which batches are joined, got a ",
@@ -114,7 +114,7 @@ class SharedPredictions {
   }
 
  private:
-  /// Returns in all processes the `number` that the process `root` passed.
+  /// Returns the `number` that the process `root` passed. All processes must call this function.
   int64_t broadcast_number(int root, int64_t number) const {
     communicator_->broadcast(&number, sizeof number, root);
     return number;
@@ -149,8 +149,8 @@ class SharedPredictions {
   Tensors own_outputs_;
 };
 
-/// Returns logs with the outputs of a batch. The next batch overwrites a tensor of these outputs
-/// unless a callback has kept it.
+/// Returns logs with the outputs of a batch. The memory of an output is reused for the next batch
+/// unless a callback has stored the tensor.
 Logs logs_with_outputs(const Tensors& outputs) {
   Logs logs;
   logs.set_outputs(outputs);
@@ -247,7 +247,7 @@ Tensors Model::predict(DatasetPtr data, const Dict& option_values) {
   CallbackList callbacks(options.callbacks, verbosity(options.verbose));
   ProcessGroup group = ProcessGroup::for_inference();
   if (group.gathers_parts()) group = {};  // each process predicts its own data
-  group.compute_whole_batches();          // each batch is computed by one process as a whole
+  group.compute_whole_batches();          // one process computes a whole batch
   CollectedOutputs collected_outputs(options.steps ? -1 : data->samples());
   const bool computes_in_turn = [&] {
     const auto steps_lock = enter_steps(*this);

@@ -114,7 +114,8 @@ const SeedGenerator& seeded_shuffle_order(RunRecord& run_record) {
 
 TrainingRunPtr make_run(Model& model, const FitOptions& options, const RunPlan& plan) {
   const auto shared_owner = std::static_pointer_cast<Model>(model.weak_from_this().lock());
-  // A model that no shared_ptr owns must outlive the run.
+  // If no shared_ptr owns the model, the run does not keep it alive: the caller must keep it until
+  // the run is destroyed.
   const ModelPtr shared_model = shared_owner ? shared_owner : ModelPtr(ModelPtr(), &model);
   return std::make_shared<TrainingRun>(
       std::make_unique<TrainingRun::State>(shared_model, options, plan));

@@ -1,4 +1,5 @@
-// Controls which thread may train, evaluate or predict with a model that several threads use.
+// Locks for models that several threads use: they decide which thread may train, evaluate or
+// predict.
 #pragma once
 #include <mutex>
 

@@ -26,7 +26,8 @@ std::vector<std::string> names_in_option(const char* title, const Value& value);
 /// Returns the number of steps as a Value, or null if it is unknown (negative).
 Value steps_or_null(int64_t steps);
 
-/// The current results of the step as logs, which are computed when they are first read.
+/// Returns the current results of the step as logs. They are computed only when a callback reads
+/// them.
 Logs lazy_logs(Model& model);
 void check_compiled(const Model& model);
 /// Returns the batch size of a pass: `batch_size` if it is set, else the batch size that a stateful
@@ -37,8 +38,8 @@ void check_stateful(const Model& model, int64_t samples, int64_t batch_size);
 class Pass {
  public:
   using Hook = void (Callback::*)(int64_t, const Logs&);
-  /// The processing of a batch in a pass: the step that runs, the hooks that are called before and
-  /// after the step, and the logs that the hook after the step gets.
+  /// How a pass processes a batch: the step, the hooks that are called before and after the step,
+  /// and a function that returns the logs for the hook after the step.
   struct BatchStep {
     std::function<void(const Batch&, const Share&)> step;
     Hook hook_before, hook_after;

@@ -14,8 +14,8 @@ struct RunPlan {
 };
 
 struct TrainingRun::State {
-  /// The next action of run_phase(): call on_train_begin, begin an epoch, train on a batch, begin a
-  /// validation, validate a batch, or nothing.
+  /// What run_phase() does next. In the order of the enumerators: call on_train_begin, begin an
+  /// epoch, train on a batch, begin a validation, validate a batch, nothing.
   enum class Phase { start, epoch, training, validation, validating, ended };
 
   State(ModelPtr model, FitOptions options, const RunPlan& plan);
@@ -62,8 +62,8 @@ struct TrainingRun::State {
   bool is_replayed = false;   ///< whether ReplayRecorder has restored the run from its record
   Logs validated_epoch_logs;  // logs of the epoch that is being validated
   Logs last_epoch_logs;
-  // The results of the last step before the restored snapshot was taken, and how many batches of
-  // the epoch or validation were done then.
+  // If the run was restored: the results of the last step before the snapshot was taken, and how
+  // many batches of the epoch or validation were done then.
   Logs restored_results;
   int64_t restored_batches_done = 0;
   /// The specs of the batches of training and of validation that the restored snapshot contains.

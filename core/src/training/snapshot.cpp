@@ -13,7 +13,8 @@ using Phase = TrainingRun::State::Phase;
 
 constexpr int64_t kSnapshotVersion = 2;
 constexpr const char *kBatch = "batch", *kValidationBatch = "validation_batch";
-/// The names of State::Phase in snapshots. A run that has ended is saved as a run between epochs.
+/// The names of State::Phase in snapshots. For a run that has ended, the phase in which it ended is
+/// saved.
 constexpr std::array kPhases = {"start", "epoch", "training", "validation", "validating"};
 
 Dict values_of(const std::vector<VariableGroup>& groups) {
@@ -145,8 +146,9 @@ Dict TrainingRun::State::snapshot() const {
   return result;
 }
 
-/// The specs of the batch for which the variables of the step were made. A batch that was only
-/// fetched does not count, because its specs would make variables that the snapshot does not have.
+/// The specs of the batch for which the variables of the training step were made. A batch that was
+/// fetched before any step has run does not count, because the snapshot then contains no variables
+/// of a step.
 std::optional<BatchSpecs> TrainingRun::State::training_batch_specs() const {
   const bool has_variables =
       training_pass.batches().any_done() || (model->optimizer() && model->optimizer()->built());
@@ -160,8 +162,9 @@ std::optional<BatchSpecs> TrainingRun::State::validation_batch_specs() const {
   return current_specs ? current_specs : restored_validation_batch_specs;
 }
 
-/// Makes the variables of the snapshot. Some of them exist only after a step, such as those of a
-/// metric that needs the shapes of the targets.
+/// Creates the variables that the snapshot contains and the model lacks. Some variables are
+/// normally created by the first step, such as those of a metric that needs the shapes of the
+/// targets.
 void TrainingRun::State::create_variables_of(const Dict& snapshot_dict) {
   Tensors x;
   for (const TensorSpec& spec : input_specs(snapshot_dict)) x.push_back(Tensor::abstract(spec));

@@ -1,5 +1,5 @@
-// Stores a snapshot as a file of arrays: a JSON text in which {"tensor": i} refers to the array
-// "i".
+// Stores a snapshot as a file of arrays. One array is a JSON text, in which {"tensor": i} stands
+// for the array named "i".
 #include <algorithm>
 
 #include "crescent/base/mapped.h"

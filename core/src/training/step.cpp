@@ -61,7 +61,8 @@ bool is_built(Model& model) {
                      [](const Layer* layer) { return layer->built(); });
 }
 
-/// While an object of this class lives, the TracedStep of the model is `step`.
+/// While an object of this class lives, `traced_step`, the state of the model's current step, is
+/// `step`.
 class StepScope {
  public:
   StepScope(TracedStep& traced_step, TracedStep step)
@@ -124,9 +125,9 @@ Tensors Stepper::build(const Tensors& x) {
   return outputs;
 }
 
-/// Builds the layers after a change of structure, and makes the losses and metrics anew if the
-/// outputs have changed. If the steps call layers instead of the model, the layers are built when
-/// the steps first run.
+/// If the structure of the model has changed, builds its layers, and makes new losses and metrics
+/// if the outputs have changed. If an overridden step calls the layers instead of the model, the
+/// layers are built when the step first runs.
 void Stepper::build_and_plan(const Tensors& x) {
   if (!state_.spec.is_compiled) fail("You must compile your model before using it.");
   check_inputs(x);
@@ -147,7 +148,7 @@ void Stepper::build_and_plan(const Tensors& x) {
   mark_planned();
 }
 
-/// Records that the losses and metrics fit the outputs, and the flags `trainable` of new layers.
+/// Sets is_planned, and records the flags `trainable` of layers that were added after compile.
 void Stepper::mark_planned() {
   state_.trained_variables.flags.record_new_layers(model_);
   state_.step_cache.is_planned = true;

@@ -59,8 +59,8 @@ int64_t samples_in(const Share& share, const Batch& batch, const Tensors& y_pred
   fail("expected x, y or y_pred, got none");
 }
 
-/// Multiplies the mask into the weights and removes it from y_pred, as Keras 2 does, so that the
-/// loss or the metric does not apply the mask.
+/// Multiplies the weights by the mask of y_pred and removes the mask from y_pred, as Keras 2 does,
+/// so that the loss or the metric does not apply the mask again.
 void weigh_by_mask(Tensor& y_pred, Tensor& weights) {
   if (!y_pred.mask()) return;
   const Tensor mask = ops::cast(y_pred.mask(), DType::float32);
@@ -93,7 +93,7 @@ Tensors run_model(Model& model, const Tensors& x, bool training) {
   return model(x, options);
 }
 
-/// The predictions and the loss by which metrics are updated.
+/// The predictions and the loss with which metrics are updated.
 struct MeasuredBatch {
   Tensors y_pred;
   Tensor loss;

@@ -69,8 +69,8 @@ Dict shared_properties(Model& model, const FitOptions& options, const Dict& para
           {"epochs", options.epochs}};
 }
 
-/// The processes that train together. If fit has to locate numbers that are not finite, each
-/// process reads whole batches, because it then computes a whole batch again.
+/// The processes that train together. With the option nan = "locate", each process reads whole
+/// batches: to find where a NaN or an infinity originates, a process computes a whole batch again.
 ProcessGroup group_of(Model& model, const FitOptions& options) {
   ProcessGroup group = group_for(model, "fit", ProcessGroup::current());
   if (options.nan == "locate") group.read_all_inputs();
@@ -165,7 +165,7 @@ void TrainingRun::State::start() {
   if (phase == Phase::start) begin();
 }
 
-/// Restores an earlier run if the option `resume` asks for it, or if a callback has saved one.
+/// Restores an earlier run if the option `resume` is set, or if a callback has saved a run.
 void TrainingRun::State::try_resume() {
   if (try_replay()) return;
   const TrainingRunPtr self = model_state.runs.current_run.lock();
@@ -220,8 +220,8 @@ bool TrainingRun::State::train_batch() {
   }
 }
 
-/// Handles a loss or gradient that is not finite: ends the run or, if asked to, fails with a
-/// message that says where the value originates.
+/// Handles a loss or gradient that is not finite. Ends the run or, with the option nan = "locate",
+/// fails with a message that says where the value originates.
 void TrainingRun::State::handle_nan() {
   Batches& batches = training_pass.batches();
   const std::string step_text =

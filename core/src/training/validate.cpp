@@ -11,7 +11,7 @@
 namespace crescent {
 namespace {
 
-/// Records the program of a step; optimization passes do not rewrite it.
+/// Returns the program of a step as it was recorded, before optimization passes.
 Program recorded_program(const CompiledStep& step) {
   return trace(
       [&](const Tensors& inputs) {
@@ -22,7 +22,8 @@ Program recorded_program(const CompiledStep& step) {
       specs_of(step.inputs));
 }
 
-/// Runs the executable of the step that the model uses, and restores the variables afterwards.
+/// Runs the executable that the model itself uses for the step, and restores the variables
+/// afterwards.
 validation::ProgramResult run_executable(const CompiledStep& step, const Program& program) {
   const Transaction transaction;  // the destructor restores the variables
   validation::ProgramResult run_result;

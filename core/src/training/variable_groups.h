@@ -18,9 +18,10 @@ struct VariableGroup {
   }
 };
 
-/// The groups of variables that files of models contain too.
+/// The groups of variables that a saved model contains.
 std::vector<VariableGroup> groups_of_model(Model& model);
-/// The groups of variables that exist only during a run.
+/// The groups of variables that exist only during a training run; a saved model does not contain
+/// them.
 std::vector<VariableGroup> groups_of_run(Model& model);
 
 }  // namespace crescent

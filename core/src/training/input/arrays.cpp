@@ -59,8 +59,8 @@ bool has_input_shapes(const Tensors& x, const std::vector<Symbol>& graph_inputs)
       [](const Tensor& t, const Symbol& input) { return t.shape().compatible(input.shape()); });
 }
 
-/// The inputs of a graph for which the next call needs arrays: all except optional inputs that its
-/// data omit.
+/// The inputs of a graph for which the data must have arrays: all inputs except the optional ones
+/// that the data omit.
 std::vector<Symbol> expected_inputs(const Model& graph) {
   std::vector<Symbol> inputs = graph.inputs();
   const Value structure = graph.Model::structures().inputs;

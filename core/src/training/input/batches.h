@@ -41,10 +41,10 @@ class Batches {
   /// The share of the last batch that next() returned; its inputs have only the rows of this share.
   /// An empty Share if this process gets the whole batch.
   const Share& share() const { return share_; }
-  /// last_batch() returns the whole batch that was fetched last. Unless
-  /// ProcessGroup::needs_all_inputs(), its inputs have values only in the rows of this process, or
-  /// consist of these rows alone. last_rows() returns the indices of the batch's rows in the data;
-  /// empty if they are unknown.
+  /// last_batch() returns the whole batch that was fetched last. If
+  /// ProcessGroup::needs_all_inputs() is false, only the rows of this process have valid values in
+  /// the inputs, or the inputs have only these rows. last_rows() returns the indices of the rows of
+  /// the batch in the data; empty if they are unknown.
   const Batch& last_batch() const { return group_.gathers_parts() ? whole_batch_ : batch_; }
   std::vector<int64_t> last_rows() const { return rows_of_last_batch(*data_); }
   /// The number of batches marked by mark_done() since begin().
@@ -56,8 +56,9 @@ class Batches {
   void restore(const Dict& position);
 
  private:
-  /// What next() does next. If the events of the processes differ, the last of them in the order of
-  /// the enumerators holds for all processes: an interruption in one process interrupts all.
+  /// What next() does in this process. If processes have different events, the one that is last in
+  /// the order of the enumerators applies to all processes: an interruption in one process
+  /// interrupts all.
   enum class BatchEvent { batch, end, interruption };
   BatchEvent next_event();
   bool is_interrupted() const;

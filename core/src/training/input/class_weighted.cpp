@@ -5,8 +5,9 @@
 namespace crescent {
 namespace {
 
-/// A dataset that multiplies sample weights by class weights. It does not report that it reads
-/// files, because prefetching would run its ops on another thread than the one that trains.
+/// A dataset that multiplies sample weights by class weights. reads_files() returns false even if
+/// the data are in files, because prefetching would run the multiplication on another thread than
+/// the training thread.
 class ClassWeighted final : public Dataset {
  public:
   ClassWeighted(const Model& model, DatasetPtr data, Value weights)

@@ -1,5 +1,5 @@
-// Decisions that processes that train together make in common, so that no process waits for another
-// one that has stopped.
+// Processes that train together make some decisions together, such as to stop. Otherwise a process
+// might wait forever for another process that has stopped.
 #pragma once
 #include <algorithm>
 

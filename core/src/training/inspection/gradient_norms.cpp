@@ -21,7 +21,8 @@ double norm_of(const Tensor& t) {
   return std::sqrt(square_sum);
 }
 
-/// Computes the norms in a step that runs op by op.
+/// Computes the norms when a training step, which runs op by op, reports its loss and its
+/// gradients.
 class NormObserver final : public UpdateObserver {
  public:
   void on_loss(const Tensor& loss) override { norms.loss = ops::mean(loss).item(); }

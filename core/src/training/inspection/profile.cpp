@@ -14,7 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// By default, as many steps are timed as run in this number of seconds.
+// The time in seconds for which steps are run and timed, unless the number of steps is given.
 constexpr double kMeasuredSeconds = 0.25;
 constexpr double kClockTick = 1e-9;                  // resolution of the clock in seconds
 constexpr int64_t kMinSteps = 3, kMaxSteps = 10000;  // limits of the number of steps
@@ -45,9 +45,9 @@ double time_steps(const CompiledStep& step, int64_t count) {
   return std::max(seconds, kClockTick) / static_cast<double>(count);
 }
 
-/// Returns the extras of a training step in fit. With op determinism, fit computes a batch in
-/// logical shards; the profile does so only in a single process, as other processes would have to
-/// compute some of the shards.
+/// Returns the StepExtras with which fit would run a training step. With op determinism, fit
+/// computes a batch in logical shards. The profile does so only if there is a single process,
+/// because otherwise other processes would have to compute some of the shards.
 StepExtras step_extras_as_in_fit(Model& model, const Profile& profile) {
   StepExtras extras;
   if (communicator()->size() == 1)

@@ -56,7 +56,8 @@ std::string layer_title(const Model& model, const std::string& path) {
   return path.empty() ? "(other)" : path;
 }
 
-/// Sums the rows with equal keys. The sum names the kernel that takes most of the time.
+/// Replaces rows with equal keys by one row with their sums. That row names the kernel that takes
+/// most of the time.
 Rows sum_by_key(const Rows& rows, const std::function<ProfileEntry(const ProfileEntry&)>& key) {
   Rows groups;
   // for each group, the seconds of the kernel that its row names

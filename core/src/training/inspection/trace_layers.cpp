@@ -1,4 +1,4 @@
-// trace: the outputs of every layer, from a call of the model op by op.
+// trace: calls the model, op by op, and records the outputs of every layer.
 #include <algorithm>
 #include <map>
 

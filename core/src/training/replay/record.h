@@ -1,9 +1,10 @@
 // The record of a training run: a folder that contains a journal with hashes of each step, and
 // backups of the run.
 //
-// The journal has three kinds of records. {"run": {...}, "after": k} begins the steps of a process
-// and cancels earlier records of steps after step k; {"variables": [[name, spec], ...]} lists the
-// variables that the hashes of the following steps belong to; {"step": n, ...} is a step.
+// The journal has three kinds of records. {"run": {...}, "after": k} is written when a process
+// begins to record; earlier records of steps after step k are void from then on. {"variables":
+// [[name, spec], ...]} lists the variables whose hashes the following steps contain. {"step": n,
+// ...} is a step.
 #pragma once
 #include "search/journal.h"
 #include "training/replay/step_hashes.h"

@@ -1,5 +1,5 @@
-// Starts the process that computes a recorded step again: it runs the recorded program, which reads
-// from an environment variable which step to compute.
+// Starts the process that computes a recorded step again. The process runs the program that made
+// the record, and reads from an environment variable which step to compute.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 /// The file descriptor to which the started program writes its verdict.
 constexpr int kResultDescriptor = 3;
 
-/// Says which steps a run has recorded; empty if it has recorded all.
+/// Returns a text that says which steps of a run were recorded; empty if all were recorded.
 std::string recorded_steps_text(const Dict& run_info) {
   const int64_t record_freq = run_info.at("record_freq").as_int();
   return record_freq == 1 ? "" : concat(" that can be divided by record_freq = ", record_freq);
@@ -43,9 +43,9 @@ Record checked_record(const std::string& folder, int64_t step) {
   return record;
 }
 
-/// The program to run and its arguments: this program with the arguments `script` or, if `script`
-/// is empty, the recorded program with the recorded arguments. If the recorded program has the file
-/// name of this program, this program is run in its place.
+/// The program to run and its arguments. If `script` is not empty, it is this program with the
+/// arguments `script`. Otherwise it is the recorded program with its recorded arguments; if it has
+/// the same file name as this program, this program is run instead.
 std::vector<std::string> command_line(const Dict& run_info,
                                       const std::vector<std::string>& script) {
   const std::string program = program_path();

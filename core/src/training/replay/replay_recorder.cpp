@@ -77,8 +77,8 @@ void ReplayRecorder::on_train_batch_end(int64_t batch, const Logs& logs) {
     write_or_give_up([&] { writer_->back_up(*model_->training_run(), step_, max_to_keep_); });
 }
 
-/// Hashes the step in all processes. One process records the hashes, or compares them with the
-/// record.
+/// Computes hashes of the step, which all processes must do together. One process then records the
+/// hashes, or compares them with the record.
 void ReplayRecorder::hash_step(int64_t batch, const Logs& logs) {
   const TrainingRunPtr run = model_->training_run();
   RecordedStep step{step_, run->epoch() + 1, batch + 1, batch_hashes(run->state()), {}, {}, {}};

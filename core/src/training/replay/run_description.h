@@ -6,8 +6,8 @@ namespace crescent {
 
 /// The path of the program of this process.
 std::string program_path();
-/// The conditions that may change the bits of a step, by name: the version, the device and the
-/// properties that the device reports.
+/// The conditions on which the exact results of a step depend, by name: the version of Crescent,
+/// the device and the properties that the device reports.
 Dict conditions();
 /// Describes how the program was started and under which conditions the run computes. `run_number`
 /// is the number of the run among the recorded runs of the process.

@@ -32,15 +32,17 @@ Tensor gather_rows(const Share& share, const Tensor& own_rows) {
   return is_boolean ? ops::cast(whole_batch, DType::boolean) : whole_batch;
 }
 
-/// Returns an output with the rows of all processes; only the rows of this process have a gradient.
+/// Returns an output with the rows of all processes. Gradients flow only to the rows that this
+/// process has computed.
 Tensor gather_output(const Share& share, const Tensor& own_rows) {
   if (own_rows.rank() == 0 || own_rows.dim(0) != share.rows())
     fail("expected an output with a row for each of ", share.rows(), " samples, got shape ",
          own_rows.shape());
   const Tensor whole_batch = gather_rows(share, own_rows);
   const int64_t begin = share.begin(), end = begin + share.rows();
-  // In a share without rows, `where` takes the row of `whole_batch` in place of the computed row,
-  // which stays in the graph, so that all processes run the same ops.
+  // A share without rows has computed a row nevertheless. `where` takes the row of `whole_batch` in
+  // its place. The computed row stays an input of the graph, so that all processes run the same
+  // ops.
   const Tensor padded_rows = share.count > 0
                                  ? own_rows
                                  : ops::where(Tensor::full({}, 0, DType::boolean), own_rows,

@@ -27,8 +27,8 @@ inline constexpr int64_t kSmallGradient = 1 << 14;
 std::vector<RowsInDraw> draws_of(Model& model, const Tensors& x, bool training);
 /// Calls the model on the rows of the share; returns the outputs for all rows of the batch.
 Tensors call_on_share(Model& model, const Share& share, const Tensors& x, bool training);
-/// Returns the mean over the batch, where `own_mean` is the mean over the rows of the share; only
-/// the rows of this process have a gradient.
+/// Returns the mean over the batch, where `own_mean` is the mean over the rows of the share.
+/// Gradients flow only to the rows of this process.
 Tensor mean_over_shares(const Share& share, const Tensor& own_mean);
 /// Numbers of elements. Gradients with at most `small_gradient` elements are collected in buckets;
 /// a bucket is summed over the processes when it has more than `bucket_size` elements.

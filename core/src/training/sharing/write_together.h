@@ -1,4 +1,4 @@
-// Files of models whose weights are divided among processes.
+// Writes files of models whose weights are divided among processes.
 #pragma once
 #include <functional>
 

@@ -1,4 +1,4 @@
-// Compiles a model that is made from another model with the options of the other model.
+// Compiles a model that was made from another model, with the compile options of that other model.
 #include <unordered_map>
 
 #include "training/state/training.h"

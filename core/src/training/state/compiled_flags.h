@@ -1,6 +1,6 @@
-// The flags `trainable` that layers had when compile was called. The steps of the model keep using
-// them: if a GAN freezes its discriminator after the discriminator was compiled, the steps of the
-// discriminator still train it.
+// The flags `trainable` that the layers had when compile was called. Steps of the model use these
+// flags even if the layers are changed later. In a GAN, for example, the discriminator is compiled
+// and then frozen; its own steps still train it.
 #pragma once
 #include "crescent/model/model.h"
 

@@ -47,8 +47,8 @@ std::vector<Value> values_by_output(const char* option_name, const Dict& dict,
        structure_text(structure), ", got ", option);
 }
 
-/// Appends the value of each output to `values`. `option` is nested like the outputs; a single
-/// value applies to all outputs below it.
+/// Appends the value of each output to `values`. `option` is nested like the outputs. A single
+/// value in place of nested values applies to all outputs there.
 void append_by_output(const char* option_name, const Value& option, const Value& structure,
                       std::vector<Value>& values) {
   const size_t count = tensor_count(structure);
@@ -104,7 +104,7 @@ std::vector<Value> listed_losses(const Value& loss, const Value& structure,
   return std::vector<Value>(names.size(), loss);
 }
 
-/// Returns the loss of each output; a list of one loss counts as that loss.
+/// Returns the loss of each output. A list with one loss is replaced by the loss.
 std::vector<Value> loss_values(const Value& loss, const Value& structure,
                                const std::vector<std::string>& names) {
   std::vector<Value> losses = listed_losses(loss, structure, names);

@@ -71,8 +71,8 @@ struct OutputKeys {
   bool operator==(const OutputKeys&) const = default;
 };
 
-/// The lock for the steps of a model, and the thread that uses its metrics. Predictions are readers
-/// of the lock.
+/// The lock for the steps of a model, and the thread that updates its metrics. Predictions take the
+/// lock as readers, so they may run at the same time.
 struct StepOwnership {
   ReadersWriterLock lock;
   std::thread::id metrics_owner;  ///< the thread that trains or evaluates, if metrics_scopes > 0
@@ -117,8 +117,7 @@ struct TrainedVariables {
   bool has_warned = false;
 };
 
-/// The names of the results of a step: of the logs that the step returns, and of the norms that
-/// StepWatch adds.
+/// The names of the logs that a step returns, and of the norms that StepWatch adds to them.
 struct StepNames {
   std::vector<std::string> logs, norms;
 };
@@ -131,7 +130,8 @@ struct CompiledLayout {
 };
 using CompiledLayoutPtr = std::shared_ptr<const CompiledLayout>;
 
-/// The compiled steps, valid for one structure version.
+/// The compiled steps. They are valid as long as the structure and the constraints of the model
+/// have the versions below.
 struct StepCache {
   uint64_t structure_version = 0, constraint_version = 0;
   bool is_planned = false;  ///< whether the layers are built and the outputs planned
@@ -151,7 +151,7 @@ struct StepCache {
   void forget();
 };
 
-/// The step that is being traced or runs eagerly.
+/// The state of the step that is being traced or that runs eagerly.
 struct TracedStep {
   bool inference_metrics = false;       ///< whether metrics should be computed in inference mode
   bool has_measured_inference = false;  ///< whether the step has computed metrics in inference mode

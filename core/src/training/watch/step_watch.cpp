@@ -17,9 +17,10 @@ bool is_finite(const Tensor& t) {
   return std::all_of(elements.begin(), elements.end(), [](double x) { return std::isfinite(x); });
 }
 
-/// An op with the inputs x, tensors, and the sum of each tensor, which returns x. It fails if an
-/// element of a tensor is not finite. It reads the elements only if the sum is not finite, because
-/// an overflow of the sum is no failure.
+/// An op that returns its first input. The other inputs are tensors, followed by the sum of each of
+/// these tensors. The op fails if an element of the tensors is not finite. The elements of a tensor
+/// are read only if its sum is not finite: they may be finite nevertheless, because a sum can
+/// overflow.
 struct CheckFinite final : OpOf<CheckFinite> {
   static constexpr const char* kName = "check_finite";
   auto fields() const { return std::tuple(); }
@@ -79,8 +80,8 @@ void StepWatch::on_gradients(Tensors& gradients, const Variables& variables) {
   add_check(gradients);
 }
 
-/// Passes the smallest gradient through the check, so that the update, which needs all gradients,
-/// runs after the check.
+/// Replaces the smallest gradient by the result of the check. The update of the variables needs all
+/// gradients, so it runs after the check.
 void StepWatch::add_check(Tensors& gradients) {
   Tensors checked_tensors = std::exchange(losses_, {});
   if (!skips_infinite_)
