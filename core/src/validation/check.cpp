@@ -13,7 +13,7 @@ namespace {
 using Instruction = Program::Instruction;
 using Values = std::vector<BoundedPtr>;
 
-/// The program as it was after a pass.
+/// The program after one of the optimization passes.
 struct ProgramAfterPass {
   std::string pass;
   Program program;
@@ -54,7 +54,7 @@ const Result* find_same_result(const std::vector<Result>& results, const Result&
   const auto entry = std::find_if(results.begin(), results.end(), [&](const Result& result) {
     return result.variable == expected.variable;
   });
-  // null for a variable that passes dropped, because it is not needed
+  // null for a variable that optimization passes have removed because nothing needs it
   return entry == results.end() ? nullptr : &*entry;
 }
 
@@ -151,7 +151,8 @@ class PassCheck {
         const Instruction* old_instruction = producer_of(old_program, value);
         auto operand_finding = old_instruction ? difference(value, value) : std::nullopt;
         if (!operand_finding) continue;
-        // If the pass replaced an operand by a value that differs, the fault lies in the operand.
+        // If the pass has replaced an operand by a different value, the fault lies in the
+        // instruction that computes the operand.
         for (size_t k = 0; k < i.inputs.size() && i.inputs.size() == old_instruction->inputs.size();
              ++k) {
           auto replaced_finding = difference(old_instruction->inputs[k], i.inputs[k]);
@@ -229,7 +230,8 @@ class ObservedRun {
   std::unordered_map<const void*, Tensor> variables_;
 };
 
-/// Compares each kernel's result with float64, computed from the inputs that the kernel read.
+/// Compares the result of each kernel with a result in float64, which is computed from the same
+/// inputs as those of the kernel.
 class KernelCheck {
  public:
   KernelCheck(const CheckedProgram& subject, const Program& lowered_program,
@@ -299,9 +301,9 @@ class KernelCheck {
     }
   }
 
-  /// Checks the results of the caller's executable: they must have the same bits as those of the
-  /// observed run or, if threads sum in another order, lie within the error bounds of the whole
-  /// program.
+  /// Checks the results of the caller's executable. They must be equal to those of the observed
+  /// run. If they differ, because threads have summed in another order, they must lie within the
+  /// error bounds of the whole program.
   void compare_callers_results(const ProgramResult& actual,
                                const std::vector<Result>& observed_results) {
     std::optional<std::vector<Result>> whole_program_results;

@@ -22,13 +22,13 @@ struct ProgramResult {
   std::unordered_map<const void*, Tensor> variables;
 };
 
-/// Runs the passes for the device in use.
+/// Returns a CheckedProgram whose `optimize` runs the optimization passes for the device in use.
 CRESCENT_API CheckedProgram checked_program(Program recorded, bool inference, Tensors inputs);
 
 /// Checks the subject and adds findings to the report, under the name `step`. If `outcome` is not
 /// null, it returns the results of the caller's own executable for the same inputs and variables,
-/// which are checked too. Returns for each kernel's result with a nonzero error the largest ratio
-/// of error to bound.
+/// which are checked too. For each result of a kernel that has a nonzero error, the returned list
+/// contains the largest ratio of an element's error to its bound.
 CRESCENT_API std::vector<double> check(const CheckedProgram& subject, const std::string& step,
                                        const std::function<ProgramResult()>& outcome,
                                        Validation& report);

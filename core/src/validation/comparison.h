@@ -15,11 +15,12 @@ class Comparison {
   /// Compares the elements and counts them for report(). Returns the element that exceeds its bound
   /// the most; only `element`, `got`, `expected` and `bound` of the finding are set.
   std::optional<Finding> operator()(const Bounded& actual, const Bounded& expected);
-  /// Returns the same finding, but does not count the elements.
+  /// Returns the same finding as operator(), but does not count the elements.
   std::optional<Finding> worst_finding(const Bounded& actual, const Bounded& expected) const;
 
   void report(Validation& validation_report) const;
-  /// The largest ratio of error to bound of each result with a nonzero error.
+  /// For each compared result that has a nonzero error, the largest ratio of an element's error to
+  /// its bound.
   const std::vector<double>& ratios() const { return ratios_; }
 
  private:

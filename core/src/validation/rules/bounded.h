@@ -9,8 +9,9 @@
 
 namespace crescent::validation {
 
-/// The rounding errors that bounds contain: those of each value's own dtype, or those of float64
-/// for all dtypes, for comparing two programs that are both evaluated in float64.
+/// Which rounding errors the error bounds include: `own` stands for those of the dtype of each
+/// value; `float64` for those of float64, to compare two programs that are both evaluated in
+/// float64.
 enum class Rounding : uint8_t { own, float64 };
 
 /// The bound of an undecided element, which may have any value, infinite and NaN too. Arithmetic on

@@ -9,7 +9,7 @@ namespace crescent::validation {
 namespace {
 
 constexpr int64_t kMaxTileDistance = 5;  ///< largest distance between elements of a tile
-/// The bound of the rounding errors of Winograd transforms, in units of the roundoff.
+/// The bound of the rounding errors of Winograd transforms, as a multiple of the unit roundoff.
 constexpr double kWinogradError = 300;
 
 /// The shapes of a convolution: images, kernel, results.

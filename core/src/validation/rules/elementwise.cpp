@@ -9,7 +9,7 @@
 namespace crescent::validation {
 namespace {
 
-/// Error of transcendental functions in units of the last place, with a margin.
+/// The error of transcendental functions in units of the last place, including a safety margin.
 constexpr double kFunctionUlps = 8;
 
 double unary_value(UnaryKind kind, double x) {
@@ -128,7 +128,7 @@ double unary_error(UnaryKind kind, double x, double y, double e) {
   return std::isfinite(error) ? std::min(error, range_size) : range_size;
 }
 
-/// The rounding error of the function itself, in units of the roundoff.
+/// The rounding error of the function itself for an exact x, as a multiple of the unit roundoff.
 double unary_roundings(UnaryKind kind, double x, double y) {
   using enum UnaryKind;
   switch (kind) {
@@ -334,8 +334,9 @@ bool is_comparison(BinaryKind kind) {
   return kind >= BinaryKind::equal && kind <= BinaryKind::greater_equal;
 }
 
-/// Whether the result of the comparison is certain: the numbers differ by more than their errors,
-/// or they are equal, because equal numbers were computed in the same way.
+/// Whether the result of the comparison is certain. It is if the numbers differ by more than their
+/// errors. It is also if they are equal: such numbers are assumed to be results of the same
+/// computation, so they have the same rounding errors.
 bool is_certain(double a, double b, double e) { return e == 0 || a == b || std::abs(a - b) > e; }
 
 /// Whether one operand without error determines the result of a logical op, whatever the other

@@ -1,5 +1,6 @@
-// Pooling and its gradients. If, within the errors, several elements of a window may be the
-// maximum, the gradient counts as an error at each of them.
+// Pooling and its gradients. Because of rounding errors, several elements of a window may be the
+// maximum. The error bound of the result then includes the whole gradient at each of these
+// elements.
 #include <algorithm>
 #include <cmath>
 

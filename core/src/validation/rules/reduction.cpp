@@ -43,8 +43,8 @@ std::vector<Bounded> sum_rule(const RuleInput& r, const std::vector<size_t>& res
   return {std::move(y)};
 }
 
-/// The maximum or minimum. Its bound covers all elements that may be the extreme one within their
-/// errors.
+/// The maximum or minimum. Its error bound covers all elements that may be the maximum or minimum
+/// within their own errors.
 std::vector<Bounded> extreme_rule(const RuleInput& r, const std::vector<size_t>& result_indices) {
   const Bounded& x = r.input(0);
   const double sign = r.as<Reduce>().kind == ReduceKind::max ? 1 : -1;

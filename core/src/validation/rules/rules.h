@@ -21,8 +21,8 @@ struct RuleInput {
   }
   /// The largest absolute error of a result that is below the normal range of its dtype.
   double tiny() const { return smallest_number(outputs[0].dtype, rounding); }
-  /// The largest absolute error of a sum of `terms` terms whose partial results, in float32 or
-  /// float64, may be flushed to 0 below the normal range.
+  /// The largest absolute error of a sum of `terms` terms from partial sums in float32 or float64
+  /// that are below the normal range of the dtype and may be flushed to 0.
   double tiny_sum(double terms) const {
     const DType dtype = outputs[0].dtype;
     return tiny() +
@@ -61,7 +61,7 @@ std::vector<Bounded> sample(const OpPtr& op, std::span<const BoundedPtr> inputs,
 /// For each element of a tensor to which `from` is broadcast, the index of the element of `from`.
 std::vector<size_t> broadcast_offsets(const Shape& from, const Shape& to);
 
-/// The sizes of a shape before, along and after an axis.
+/// The size of an axis (`along`), and the products of the sizes of the axes before it and after it.
 struct AxisExtents {
   int64_t before = 1, along = 1, after = 1;
   AxisExtents(const Shape& shape, int axis) {
