@@ -26,8 +26,9 @@ crescent_model* new_handle(ModelPtr model);
 Tensor tensor_of(const crescent_tensor* tensor, const char* name);
 Tensors tensors_of(const crescent_tensor* const* tensors, size_t count, const char* name);
 crescent_tensor* new_handle(Tensor tensor);
-/// Stores a handle of each tensor in `results`, which has room for `count`, and sets `count` to the
-/// number of tensors. Fails with that number if there are more than `count`.
+/// Stores a handle of each tensor in `results`, which has room for `*count` handles, and sets
+/// `*count` to the number of tensors. Fails if there is not enough room; `*count` is set
+/// nevertheless.
 void write_tensors(const Tensors& tensors, crescent_tensor** results, size_t* count);
 
 Shape shape_of(const int64_t* shape, int rank);

@@ -14,8 +14,8 @@ struct ErrorObject {
   std::string message;
 };
 
-/// The handle that stands for "not enough memory" if no memory can be allocated for an error
-/// object.
+/// The handle that is returned if no memory can be allocated for an error object. Its message is
+/// "not enough memory".
 crescent_error* const kNoMemory = reinterpret_cast<crescent_error*>(HandleKind::error);
 constexpr const char* kNoMemoryMessage = "not enough memory";
 

@@ -13,8 +13,8 @@ std::string lines_of(const std::vector<std::string>& lines) {
   return text;
 }
 
-/// Holds the model of a handle and its StepLock, which keeps other threads out of the model's
-/// steps.
+/// Holds the model of a handle and a StepLock, which prevents other threads from running steps of
+/// the model.
 class LockedModel {
  public:
   explicit LockedModel(const crescent_model* model) : model_(model_of(model)), lock_(*model_) {}

@@ -11,7 +11,8 @@ constexpr std::string_view kDigits = "0123456789",
                                "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
                                "0123456789.>";
 
-/// Whether programs and files can contain the name: "Scale", "acme>Scale", "image.blur".
+/// Whether the text can be the name of a class, an option or a parameter: "Scale", "acme>Scale",
+/// "image.blur".
 bool is_name(std::string_view text) {
   return text.find_first_not_of(kNameCharacters) == text.npos &&
          kDigits.find(text[0]) == kDigits.npos;

@@ -7,7 +7,7 @@ namespace {
 
 crescent_layer* as_layer(uintptr_t handle) { return reinterpret_cast<crescent_layer*>(handle); }
 
-/// Reads and writes an option of a TableLayer. The option has the type of its default value.
+/// Reads and writes an option of a TableLayer. The type of the option is that of its default value.
 class OptionAccess final : public FieldAccess {
  public:
   OptionAccess(std::string name, Value default_value)

@@ -46,7 +46,7 @@ bool ends_with_name(Tokens parameter) {
                    is_text(previous_token, "...");
 }
 
-/// Follows the nesting of brackets while tokens are read one after the other.
+/// Counts the open brackets while tokens are read one after the other.
 class NestingDepth {
  public:
   void enter(const Token& token, const Token* before) {
@@ -65,8 +65,8 @@ void append(std::string& to, Tokens tokens) {
   for (const Token& token : tokens) to += token.text + "\n";
 }
 
-/// Appends the tokens of a parameter list without the names of parameters. If it is not clear
-/// whether a comma separates parameters or template arguments, the names before and after it stay.
+/// Appends the tokens of a parameter list without the names of parameters. If a comma may separate
+/// either parameters or template arguments, the names before and after it are kept.
 void append_parameters(std::string& to, Tokens list) {
   size_t first = 0, end_of_type = 0;
   bool has_default = false;

@@ -1,6 +1,6 @@
-// The tokens of a header whose change can make a plugin fail that was built with an earlier version
-// of the header: all but comments, white space, includes, and the names of parameters of functions
-// that are only declared.
+// Finds the tokens of a header that matter to compiled plugins: if they change, a plugin that was
+// built with the old header may fail. Comments, white space, includes, and the names of parameters
+// of functions that are only declared do not matter.
 #pragma once
 #include <string>
 #include <string_view>
