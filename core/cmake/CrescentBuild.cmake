@@ -1,6 +1,6 @@
-# What every target of this tree shares: language, flags, and the shape of the output, which is the
-# shape of the installed tree (bin, lib, lib/crescent/plugins, lib/lua/5.4), so that both are found
-# the same way: relative to libcrescent.so.
+# The settings of all targets: language, compiler flags, and the folders of the output (bin, lib,
+# lib/crescent/plugins, lib/lua/5.4). The build folder has the same folders as an installation, so
+# that libcrescent.so finds plugins and programs relative to itself in both.
 
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, Debug or RelWithDebInfo" FORCE)
@@ -13,18 +13,19 @@ set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
-# Any x86-64 or aarch64 machine runs the result: SIMD is chosen at run time, never by -march.
+# No -march, so that the result runs on every x86-64 or aarch64 machine. Programs choose SIMD
+# instructions at run time.
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 add_compile_options(-Wall -Wextra)
-# What is built in another folder has the same bytes.
+# Makes the bytes of the output independent of the folder of the sources.
 add_compile_options("-ffile-prefix-map=${CMAKE_SOURCE_DIR}=.")
-# GCC 12 takes a moved std::variant for uninitialised memory, which every Value in a vector would
-# say, and a std::string that is appended to for one that is overrun.
+# GCC 12 warns without reason of uninitialised memory when a std::variant is moved (as in every
+# vector of Values), and of an overrun when text is appended to a std::string.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   add_compile_options(-Wno-maybe-uninitialized -Wno-array-bounds -Wno-restrict)
 endif()
 
-# A tenth of GCC's time was spent collecting garbage that fits into memory.
+# By default, GCC spends a tenth of its time on garbage collection. A larger heap avoids this.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:--param=ggc-min-heapsize=524288>)
 endif()
@@ -47,9 +48,10 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/${CRESCENT_LIB_DIR}")
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/${CRESCENT_LIB_DIR}")
 
-# One relative search path for build and installed tree; folders of libraries that are linked from
-# unusual places (the serial OpenBLAS) are added by CMake. In these folders of Debian are links for
-# compilers; the libraries themselves lie where the loader looks.
+# Build folder and installation use the same relative library search path. CMake adds the folders of
+# libraries in unusual places (the serial OpenBLAS) to it, except the following folders of Debian:
+# they contain only links for compilers, and the libraries themselves lie where the dynamic linker
+# looks.
 list(APPEND CMAKE_PLATFORM_IMPLICIT_LINK_DIRECTORIES
   "/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/hdf5/serial"
   "/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openmpi/lib")
@@ -57,10 +59,9 @@ set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
 set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib")
 
-# Headers that nearly every source includes are parsed once, not once a source: a target takes them
-# with crescent_precompile. plugin.h is not among them: the stamp in it changes with every public
-# header. The builds with sanitizers do without, so that a source which forgets an include is found
-# there.
+# Precompiled headers: headers that nearly every source includes are parsed once and not once for
+# each source. A target uses them by crescent_precompile. plugin.h is not among them, because the
+# stamp in it changes with every public header.
 set(CRESCENT_COMMON_HEADERS <algorithm> <functional> <map> <mutex> <set> <unordered_map>
   <crescent/layer/layer.h>)
 file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/empty.cpp" CONTENT "")
@@ -72,16 +73,17 @@ function(crescent_precompile target)
   target_precompile_headers(${target} REUSE_FROM common_headers)
 endfunction()
 
-# Small sources cost the compiler more for what their headers hold than for what they hold: those of
-# a folder are compiled together, some 32 KiB at a time, in half of the time. So the unnamed
-# namespaces of a folder's files are one, and no name stands in two of them. The builds with
-# sanitizers compile each source by itself, for the sake of its includes.
+# Unity build: the sources of a folder are compiled together in groups of about 32 KiB. This halves
+# the time, because small sources take the compiler less time than their headers. The files of a
+# group share one unnamed namespace, so no two files of a folder may define the same name in it.
+# Builds with the address sanitizer compile each source by itself, so that missing includes are
+# found.
 function(crescent_compile_together target)
   crescent_precompile(${target})
   crescent_group_sources(${target})
 endfunction()
 
-# The same of a program that has headers of its own.
+# The same for a target that does not use these precompiled headers.
 function(crescent_group_sources target)
   if(CRESCENT_SANITIZE MATCHES address)
     return()
@@ -104,7 +106,7 @@ function(crescent_group_sources target)
   endforeach()
 endfunction()
 
-# A program that another part of Crescent starts (the file reader, for one); it lives in
+# Adds a program that other parts of Crescent start, such as the file reader. It is installed in
 # lib/crescent.
 function(crescent_add_helper name)
   add_executable(${name} ${ARGN})

@@ -1,5 +1,5 @@
-# Run by CPack when the files of all packages lie in their folders: adds what Debian's policy wants of
-# each, a copyright and a changelog, and compresses manual pages.
+# CPack runs this script when the files of all packages are in their folders. It adds the copyright
+# and the changelog that Debian's policy demands of each package, and compresses manual pages.
 cmake_minimum_required(VERSION 3.25)
 find_program(GZIP gzip REQUIRED)
 string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC)

@@ -1,7 +1,8 @@
-# Documents of the tree as they are installed: a link to what is installed leads there, any other
-# link into the tree becomes plain text.
+# Installs documents of the source tree. A link to a file that is installed too leads to the
+# installed file; any other link into the source tree becomes plain text.
 
-# Sets `result` to the place of a file of the tree in the installed tree; empty if it has none.
+# Sets `result` to the path of a file of the source tree in the installation; empty if the file is
+# not installed.
 function(crescent_installed_place result path)
   set(place "")
   if(path IN_LIST CRESCENT_DOCUMENTS)
@@ -16,14 +17,14 @@ function(crescent_installed_place result path)
   set(${result} "${place}" PARENT_SCOPE)
 endfunction()
 
-# Installs a document of the tree, given by its path, as part of a component.
+# Installs the document with this path in the source tree as part of a component.
 function(crescent_install_document document component)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${document}")
   file(READ "${PROJECT_SOURCE_DIR}/${document}" text)
   crescent_installed_place(own "${document}")
   cmake_path(GET document PARENT_PATH folder)
   cmake_path(GET own PARENT_PATH own_folder)
-  # Lists of CMake do not hold brackets, so that "](" has another sign here.
+  # Items of CMake lists must not contain brackets, so "](" is replaced by "<link>".
   string(REPLACE "](" "<link>" text "${text}")
   string(REGEX MATCHALL "<link>[^)]*" links "${text}")
   list(REMOVE_DUPLICATES links)

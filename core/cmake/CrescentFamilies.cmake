@@ -1,7 +1,8 @@
-# Folders of plugins, added without a list to maintain, and the index of what they contain.
+# Adds the plugins in a folder without a list of their names, and writes the index of their classes.
 
-# Adds every folder in `root`: one with a CMakeLists.txt by that file, one with only sources as a
-# single plugin named after the folder. A folder of folders is left alone.
+# Adds every folder in `root`. A folder with a CMakeLists.txt is added by that file; a folder with
+# sources but no CMakeLists.txt becomes a plugin with the name of the folder. Other folders are
+# skipped.
 function(crescent_add_families root)
   file(GLOB folders CONFIGURE_DEPENDS LIST_DIRECTORIES true "${root}/*")
   foreach(folder IN LISTS folders)
@@ -19,8 +20,8 @@ function(crescent_add_families root)
   endforeach()
 endfunction()
 
-# Puts the examples for help, *.examples below `root`, and what the manual says of classes beside
-# their options, *.notes, beside the plugins.
+# Copies the examples for help texts (*.examples) and the notes on classes for the manual (*.notes)
+# from `root` and the folders below to the folder of the plugins.
 function(crescent_add_examples root)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS "${root}/*.examples" "${root}/*.notes")
   foreach(file IN LISTS files)
@@ -30,9 +31,10 @@ function(crescent_add_examples root)
   install(FILES ${files} DESTINATION ${CRESCENT_PLUGIN_DIR})
 endfunction()
 
-# lib/crescent/plugins/index.json: type name -> library, so that a built-in plugin is loaded when
-# one of its names is first used. Written by asking the plugins themselves, after all of them are
-# built. The target plugin_index is in the folder plugins, so that `ninja plugins/all` writes it.
+# Writes lib/crescent/plugins/index.json, which maps the names of classes to libraries, so that a
+# built-in plugin is loaded when one of its classes is first used. crescent-index loads all plugins
+# after they are built, to find out their classes. The target plugin_index is defined in the folder
+# plugins, so that `ninja plugins/all` writes the index.
 function(crescent_write_plugin_index)
   get_property(plugins GLOBAL PROPERTY CRESCENT_PLUGIN_TARGETS)
   set(index "${CRESCENT_PLUGIN_OUTPUT_DIR}/index.json")

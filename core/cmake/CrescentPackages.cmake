@@ -1,4 +1,4 @@
-# Packages: what Debian installs, a part each, and a rock for LuaRocks.
+# Makes Debian packages, one for each component, and a rock for LuaRocks.
 #
 #   cpack --config build/release/CPackConfig.cmake -B FOLDER      # or SOURCE_DATE_EPOCH=0 cpack ...
 #   luarocks --lua-version 5.4 make build/release/crescent-VERSION-1.rockspec
@@ -46,20 +46,21 @@ set(CPACK_DEBIAN_LUA_PACKAGE_NAME lua-crescent)
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libcrescent-dev)
 set(CPACK_DEBIAN_EXAMPLES_PACKAGE_NAME crescent-examples)
 set(CPACK_DEBIAN_MPI_PACKAGE_NAME crescent-mpi)
-# oneDNN and OpenBLAS, which the plugin of the cpu loads when it first needs them
+# oneDNN and OpenBLAS, which the plugin of the CPU device loads when it first needs them
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS "libdnnl2, libopenblas0-serial")
 # the converter of Markdown, which `crescent manual` loads
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS libmd4c-html0)
 set(CPACK_DEBIAN_LUA_PACKAGE_DEPENDS lua5.4)
 set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS openmpi-bin)
-# What the libraries link is asked of Debian; those of this tree are in the same packages.
+# Debian's tools find out the packages of the shared libraries that are linked. Libraries of this
+# project are found in the build folder.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_DEV_PACKAGE_SHLIBDEPS OFF)  # headers and sources link nothing
 set(CPACK_DEBIAN_EXAMPLES_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${CMAKE_BINARY_DIR}/lib")
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
-# Debian wants more of each package than what is installed.
+# This script adds the files that Debian demands of each package.
 set(CPACK_PRE_BUILD_SCRIPTS "${PROJECT_SOURCE_DIR}/core/cmake/CrescentDebian.cmake")
 set(CPACK_CRESCENT_NOTICE "${PROJECT_SOURCE_DIR}/NOTICE")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA "${PROJECT_SOURCE_DIR}/core/cmake/debian/triggers")

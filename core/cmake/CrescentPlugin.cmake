@@ -1,8 +1,8 @@
 # crescent_add_plugin_library(name file...)
 #
-# What all plugins have in common: the target plugin_<name> is the library name.so in the top of the
-# build folder. It exports the symbols that are marked, and those that it uses must be found while
-# linking.
+# The common part of all plugins: the target plugin_<name> builds the library name.so in the top
+# folder of the build. The library exports only marked symbols, and linking fails if a symbol that
+# it uses is undefined.
 function(crescent_add_plugin_library name)
   set(target plugin_${name})
   add_library(${target} MODULE ${ARGN})
@@ -16,11 +16,11 @@ endfunction()
 # crescent_add_plugin(NAME name SOURCES file... [LIBRARIES library...] [EXAMPLES file...]
 #   [COMPONENT component])
 #
-# Builds one plugin from the given sources. It links crescent::core and the given libraries, nothing
-# else. The same function serves the plugins of this tree, which go to lib/crescent/plugins and are
-# installed there, and projects of others after find_package(Crescent), where name.so is put into
-# the top of the build folder, with the examples that help shows of what it has. A plugin of this
-# tree whose libraries only some users have is in a component, and so in a package, of its own.
+# Builds a plugin from the given sources, linked with crescent::core and the given libraries.
+# Plugins of this tree are built and installed in lib/crescent/plugins. In other projects, after
+# find_package(Crescent), name.so and the examples for help texts are put into the top folder of the
+# build. With COMPONENT, a plugin of this tree gets a package of its own, because it needs libraries
+# that only some users have.
 function(crescent_add_plugin)
   cmake_parse_arguments(PARSE_ARGV 0 plugin "" "NAME;COMPONENT" "SOURCES;LIBRARIES;EXAMPLES")
   if(NOT plugin_NAME OR NOT plugin_SOURCES OR plugin_UNPARSED_ARGUMENTS)
@@ -31,8 +31,8 @@ function(crescent_add_plugin)
   set(target plugin_${plugin_NAME})
   crescent_add_plugin_library(${plugin_NAME} ${plugin_SOURCES})
   target_link_libraries(${target} PRIVATE crescent::core ${plugin_LIBRARIES})
-  # No unique symbols: they would tie the library to the process for ever and merge objects of
-  # different plugins behind our back.
+  # Unique symbols (STB_GNU_UNIQUE) would prevent the library from being unloaded, and would
+  # silently merge objects of different plugins.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
   foreach(file IN LISTS plugin_EXAMPLES)
     configure_file("${file}" "${CMAKE_BINARY_DIR}" COPYONLY)
@@ -54,8 +54,8 @@ endfunction()
 
 # crescent_add_table_plugin(NAME name SOURCES file... [LIBRARIES library...])
 #
-# Builds a plugin whose classes are in a table of C (crescent_plugin.h). It links nothing of
-# Crescent, so that every later host loads the same file.
+# Builds a plugin whose classes are described by a C table (crescent_plugin.h). It is not linked
+# with Crescent, so later versions of Crescent can load the same file.
 function(crescent_add_table_plugin)
   cmake_parse_arguments(PARSE_ARGV 0 plugin "" "NAME" "SOURCES;LIBRARIES")
   if(NOT plugin_NAME OR NOT plugin_SOURCES OR plugin_UNPARSED_ARGUMENTS)
