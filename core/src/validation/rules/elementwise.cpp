@@ -334,9 +334,8 @@ bool is_comparison(BinaryKind kind) {
   return kind >= BinaryKind::equal && kind <= BinaryKind::greater_equal;
 }
 
-/// Whether the result of the comparison is certain. It is if the numbers differ by more than their
-/// errors. It is also if they are equal: such numbers are assumed to be results of the same
-/// computation, so they have the same rounding errors.
+/// Whether the comparison is certain: the numbers differ by more than their errors, or they are
+/// equal and thus assumed to be results of the same computation, with equal errors.
 bool is_certain(double a, double b, double e) { return e == 0 || a == b || std::abs(a - b) > e; }
 
 /// Whether one operand without error determines the result of a logical op, whatever the other
