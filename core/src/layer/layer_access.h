@@ -7,8 +7,8 @@ namespace crescent {
 class VariableList;
 
 struct LayerAccess {
-  /// Runs f. An error in f gets the name of `layer`, unless it names a layer inside `layer`
-  /// already.
+  /// Runs f. If f throws an error that names no layer inside `layer` yet, the name of `layer` is
+  /// added to it.
   template <class F>
   static auto with_name_in_errors(Layer& layer, F f) -> decltype(f());
 
@@ -38,11 +38,12 @@ struct LayerAccess {
   static std::shared_ptr<Node> make_node();
   static void add_node(const NodePtr& node);
   static void replace_sublayers(Layer& owner, std::vector<LayerPtr> sublayers);
-  /// Replaces a sublayer by one that computes the same function, so that the structure version need
-  /// not change.
+  /// Replaces a sublayer by one that computes the same function. The structure version does not
+  /// change, so compiled steps of models stay valid.
   static void replace_sublayer(Layer& owner, const LayerPtr& old_sublayer,
                                const LayerPtr& new_sublayer);
-  /// Sets the structure version of the layer and of all layers that contain it.
+  /// Sets the structure version, by which models notice changes of their layers, in the layer and
+  /// in all layers that contain it.
   static void set_version(Layer& layer, uint64_t version);
   // add_trainable appends the weights of the layer and its sublayers that training changes;
   // add_fixed appends the other weights.

@@ -1,4 +1,5 @@
-// Calls of layers: on tensors they compute (or trace), on symbols they make a node of the graph.
+// Calls of layers. A call on tensors computes results or records a trace; a call on symbols adds a
+// node to the graph.
 #include <algorithm>
 
 #include "crescent/program/program.h"

@@ -8,8 +8,8 @@
 namespace crescent {
 namespace {
 
-/// The name of the layer, with which the paths of all its weights begin; nullopt until the layer is
-/// built.
+/// The prefix of the paths of the layer's weights: the name of the layer; nullopt until the layer
+/// is built.
 std::optional<std::string> path_of_weights(const Layer& layer) {
   return layer.built() ? std::optional(layer.name()) : std::nullopt;
 }

@@ -153,8 +153,8 @@ std::vector<Symbol> inputs_needed_by(const std::vector<Symbol>& outputs) {
   return inputs;
 }
 
-/// If inputs of the graph are results of layers, replaces them by new inputs, on which the layers
-/// up to the outputs are called anew.
+/// If inputs of the graph are outputs of layers, replaces them by new inputs, and calls the layers
+/// from there to the outputs again.
 void replace_computed_inputs(Graph& graph) {
   GraphEdit edit{.function_name = "Model"};
   for (const Symbol& input : graph.inputs) {

@@ -1,5 +1,5 @@
-// Declares the methods and properties that all models have besides those of layers, for Lua and its
-// help.
+// Declares the methods and properties that all models have in Lua besides those of layers. Help
+// texts list them too.
 #include <algorithm>
 #include <set>
 #include <unordered_map>

@@ -10,7 +10,8 @@ namespace {
 
 constexpr const char *kQuantize = "quantize", *kCanBeInt8 = "can_be_int8";
 
-/// Whether a wrapper of the layer, such as SpectralNormalization, computes its weights.
+/// Whether a wrapper around the layer, such as SpectralNormalization, computes the weights of the
+/// layer.
 bool has_computed_weights(const Layer& layer) {
   const std::vector<Layer*>& owners = LayerAccess::owners(layer);
   return std::any_of(owners.begin(), owners.end(), [](const Layer* owner) {

@@ -51,8 +51,8 @@ std::shared_ptr<Functional> stacked_model(const Sequential& model, Layers layers
   return new_model;
 }
 
-/// Whether a weight can take the values of another: quantized weights cannot, because their scales
-/// differ.
+/// Whether the values of `from` can be copied to `to`. They cannot be copied between quantized and
+/// floating weights, because quantized values are multiples of a scale.
 bool can_copy_values(const Variable& from, const Variable& to) {
   const bool are_both_float = is_floating(from.dtype()) && is_floating(to.dtype());
   return from.name() == to.name() && from.shape() == to.shape() &&

@@ -1,4 +1,5 @@
-// LSTM and GRU over time. They decompose into scans; devices may have faster kernels.
+// The ops LSTM and GRU, which process whole sequences. They decompose into scans (loops over time
+// steps); devices may have faster kernels.
 #include "crescent/program/program.h"
 #include "program/support.h"
 

@@ -6,7 +6,7 @@
 namespace crescent {
 namespace {
 
-/// A dimension multiplied by n; an unknown one stays unknown.
+/// Returns dim * n; an unknown size (-1) stays unknown.
 int64_t repeated_size(std::string_view op, int64_t dim, int64_t n) {
   if (n < 0) fail(op, ": cannot repeat ", n, " times");
   int64_t product = -1;

@@ -1,5 +1,5 @@
-// Ops whose large results are not computed, for shape inference in which a large number stands for
-// a size that is not known.
+// Keeps ops from computing large results during shape inference, in which large numbers stand for
+// unknown sizes.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -5,7 +5,8 @@
 namespace crescent {
 namespace {
 
-/// The plugin that has the virtual table of the op; null for an op of core.
+/// The plugin whose library contains the virtual table of the op, and thus its class; null for an
+/// op of core.
 const char* plugin_of(const Op& op) {
   const void* virtual_table = nullptr;
   std::memcpy(&virtual_table, static_cast<const void*>(&op), sizeof virtual_table);

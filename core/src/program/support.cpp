@@ -69,7 +69,8 @@ std::vector<int> normal_axes(std::string_view op, const std::vector<int>& axes,
   return result;
 }
 
-/// Scatters into a flat tensor in which each row along `axis` has a range of its own.
+/// Scatters `updates` into a flat tensor, in which each row along `axis` occupies its own range, so
+/// that one scatter op handles all rows.
 Tensor scatter_along(const Tensor& indices, const Tensor& updates, const Shape& shape, int axis) {
   if (!shape.is_known() || !updates.shape().is_known())
     return Tensor::abstract({updates.dtype(), shape});

@@ -13,9 +13,9 @@ namespace crescent {
 /// object that the registry did not make.
 [[noreturn]] void rethrow_blaming(const ClassInfo* thrower);
 
-/// Puts the name of a class or function before the message, unless the message has the name; of
-/// "image.resize" the last part is enough. The name of another function, which the named one calls,
-/// is removed: the user has not called it.
+/// Puts the name of a class or function before the message, unless the message contains the name or
+/// its last part ("resize" of "image.resize"). If the message begins with the name of another
+/// function of cr.ops, that name is removed, because the user has not called that function.
 void name_thrower(Error& error, std::string_view name);
 
 /// Whether the class is of core, of a plugin that is installed with core, or written in Lua.

@@ -1,4 +1,4 @@
-// Finds the class that draws into a file with a given file name extension.
+// Finds the class that can draw pictures into files with a given extension.
 #include "crescent/io/picture.h"
 
 #include "crescent/system/file.h"

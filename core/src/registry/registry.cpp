@@ -97,7 +97,7 @@ void Registry::add(ClassInfo info) {
   state_->insert(std::make_shared<const ClassInfo>(std::move(info)));
 }
 
-/// Fails for declarations of a class that are missing or given twice.
+/// Fails if declarations of the class are missing or occur twice.
 static void check_declared(const SchemaData& schema) {
   for (const Method& method : schema.methods) {
     for (const Field& parameter : method.parameters.fields)

@@ -21,7 +21,8 @@ Signature::~Signature() = default;
 
 namespace {
 
-/// Whether the default is a text without quotes: float32, mnist.npz.
+/// Whether the default value in a signature is a text that is written without quotes, such as
+/// float32 or mnist.npz.
 bool is_word(std::string_view text) {
   const auto is_word_character = [](unsigned char c) {
     return std::isalnum(c) || c == '_' || c == '.';

@@ -9,12 +9,13 @@ namespace {
 constexpr const char* kSamplings[] = {"linear", "log", "reverse_log"};
 constexpr const char* kKinds[] = {"Fixed", "Boolean", "Choice", "Int", "Float"};
 constexpr int64_t kMaxGridSize = 10;  // largest number of grid values of a range without a step
-// the relative tolerance within which a range counts as a whole number of steps
+// the tolerance for rounding errors: as a fraction of a step when steps in a range are counted, and
+// relative to the largest magnitude when values are compared
 constexpr double kRelativeTolerance = 1e-9;
 
 bool is_logarithmic(const Hyperparameter& p) { return p.sampling != Sampling::linear; }
 
-/// The number of steps from the lower bound that stay within the upper one.
+/// The largest number of steps from the lower bound that do not exceed the upper bound.
 int64_t max_step_count(const Hyperparameter& p) {
   const double step_count =
       is_logarithmic(p) ? std::log(p.high / p.low) / std::log(p.step) : (p.high - p.low) / p.step;

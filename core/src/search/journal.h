@@ -44,8 +44,8 @@ class CRESCENT_API Journal {
   void read(const std::function<void(const Value& record)>& visit);
   /// Appends a record; read() of this object does not visit it. If it fails, the file is unchanged.
   void append(const Value& record);
-  /// Takes the lock with this number, which is free again when its process has ended; returns false
-  /// if another process has it, and true if this object has it already.
+  /// Takes the lock with this number; returns false if another process has it, and true if this
+  /// object has it already. The lock is released when the process ends.
   bool try_hold(int64_t lock_number);
 
   void release(int64_t lock_number) noexcept;

@@ -1,5 +1,5 @@
-// Adds the name of a loss, or the number of a batch and the row of the data, to the message of a
-// DataError.
+// Adds context to the message of a DataError: the name of a loss, or the number of the batch and
+// the row in the data.
 #pragma once
 #include "crescent/base/error.h"
 

@@ -443,8 +443,8 @@ void Stepper::add_metrics(NamedValues& values) {
       return Tensors{ops::concatenate(values, 0)};
     });
   }
-  // A metric may create variables on the first batch, so the key contains which metrics have
-  // variables.
+  // A metric may create variables on the first batch, so the key of the program depends on which
+  // metrics have variables.
   int64_t key = static_cast<int64_t>(metrics_by_name.size());
   for (const auto& [name, metric] : metrics_by_name)
     key = key * 31 + static_cast<int64_t>(metric->variables().size());

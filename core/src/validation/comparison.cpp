@@ -7,7 +7,9 @@ namespace crescent::validation {
 
 double Comparison::allowed_difference(const Bounded& actual, const Bounded& expected,
                                       size_t i) const {
-  // If both values were evaluated in float64, each of them has rounding errors of its own.
+  // If both values were evaluated in float64, each of them has rounding errors of its own. If their
+  // dtype is float64, the expected value, which is evaluated in float64 too, has errors as large as
+  // those of the actual value.
   const double own_error = rounding_ == Rounding::float64 ? actual.error(i) : 0;
   const double error_factor = expected.spec.dtype == DType::float64 ? 2 : 1;
   return error_factor * expected.error(i) + own_error;

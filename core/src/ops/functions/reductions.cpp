@@ -82,7 +82,7 @@ std::tuple<Tensor, Tensor> moments(const Tensor& x, const Axes& axes, bool keepd
   return {moment(ops::mean), moment(ops::variance)};
 }
 
-/// A weighted average; `weights` may have the shape of the averaged axes alone.
+/// A weighted average. `weights` has the shape of x, or only the sizes of the averaged axes.
 Tensor average(const Tensor& x, const Axes& axis_option, const Tensor& weights) {
   const Axes axes = axes_of(x, axis_option);
   if (!weights) return ops::mean(x, axes);

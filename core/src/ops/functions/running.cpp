@@ -19,8 +19,8 @@ Tensor cumulative_product(const Tensor& x, int axis) {
   return ops::cast(apply1(op, {without_halves(x)}), x.dtype());
 }
 
-/// Applies f in at least int32 and returns the result in `dtype` or, without `dtype`, in the dtype
-/// of the argument; booleans give int32.
+/// Applies f to the argument in int32 or a wider dtype, and casts the result to `dtype` or, without
+/// `dtype`, to the dtype of the argument. The result for booleans is int32.
 template <class F>
 Tensor cumulate_in_dtype(const Tensor& input, std::optional<DType> dtype, F f) {
   if (dtype == DType::boolean) dtype = DType::int32;

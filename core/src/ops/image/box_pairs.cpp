@@ -1,4 +1,4 @@
-// Bounding boxes in relation to others: deltas from anchors, intersection over union.
+// Functions of pairs of bounding boxes: deltas between boxes and anchors, intersection over union.
 #include <numbers>
 
 #include "ops/image/boxes.h"

@@ -1,5 +1,5 @@
-// Interpolation of arrays between their elements by gathering neighbours, for devices without a
-// kernel for it.
+// Interpolation between the elements of arrays. It gathers neighbouring elements, for devices that
+// have no kernel for interpolation.
 #include "ops/image/sampling.h"
 
 #include "crescent/ops/arguments.h"

@@ -37,7 +37,8 @@ class CRESCENT_API GatheredValues {
   explicit GatheredValues(const Variables& variables);
   ~GatheredValues();
   GatheredValues(const GatheredValues&) = delete;
-  /// The value that the innermost object has kept of the variable; empty if there is none.
+  /// The value of the variable that the innermost living object keeps; an empty Tensor if there is
+  /// none.
   static Tensor of(const Variable& variable);
 
  private:

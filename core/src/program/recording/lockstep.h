@@ -31,7 +31,8 @@ class Lockstep {
   /// The number of the current shard.
   int64_t shard() const { return static_cast<int64_t>(shard_); }
   void begin(int64_t shard);
-  /// Records the reductions, and orders the instructions and the entries of tapes.
+  /// Records the reductions, and sorts the instructions and the entries of tapes so that each
+  /// reduction follows the values that it reduces.
   void finish();
   /// Returns the result of the reduction over all shards in which `x` is the value of this shard.
   Tensor reduce(const Tensor& x, ReduceKind kind);

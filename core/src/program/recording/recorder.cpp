@@ -67,8 +67,8 @@ int Recorder::add_constant(const Tensor& tensor) {
   return value_number;
 }
 
-/// Returns the value number of a constant with a copy of the scalar; equal scalars share a
-/// constant.
+/// Adds a copy of the scalar to the program as a constant and returns its value number. Equal
+/// scalars share a constant.
 int Recorder::add_scalar(const Tensor& tensor) {
   std::string key(1, static_cast<char>(tensor.dtype()));
   key.append(static_cast<const char*>(tensor.raw()), tensor.bytes());

@@ -13,8 +13,9 @@ namespace crescent {
 /// Reads the stamp; fails, naming the path, if the library has none.
 CRESCENT_API PluginInfo read_stamp(const ElfFile& file);
 
-/// Returns the reason why a library with this stamp cannot run here, with the values of both sides
-/// and the command to rebuild it; empty if it can run.
+/// Returns the reason why a library with this stamp cannot run in this process; empty if it can.
+/// The text contains what differs between the stamp and this build of Crescent, and the command
+/// that rebuilds the library.
 CRESCENT_API std::string mismatch(const PluginInfo& stamp);
 
 }  // namespace crescent

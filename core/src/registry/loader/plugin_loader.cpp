@@ -193,8 +193,8 @@ FoundClasses PluginLoader::found_classes() {
   return found_plugins_.classes();
 }
 
-/// Returns the library on the search path that has the class; empty if there is none, or if the
-/// library was refused and has not changed since.
+/// Returns the path of the plugin on the search path that has the class; empty if there is none, or
+/// if the plugin was refused and its file has not changed since.
 std::string PluginLoader::path_found_for(std::string_view kind, std::string_view word) {
   std::lock_guard lock(loading_lock_);
   search(true);

@@ -27,7 +27,7 @@ class Batches {
   void begin();
   /// Returns the next batch, or null at the end. The batch is valid until the next call, which
   /// reuses its memory. Throws Interrupted if the user asked to stop, except after the last batch;
-  /// a call after Interrupted returns the batch.
+  /// the next call after that then returns the batch.
   const Batch* next();
   /// Marks the batch of the last next() as done; repeated calls have no effect.
   void mark_done();
@@ -38,8 +38,8 @@ class Batches {
   std::optional<BatchSpecs> specs() const;
   /// Whether a batch was marked by mark_done().
   bool any_done() const { return any_done_; }
-  /// The share of the last batch that next() returned; its inputs have only the rows of this share.
-  /// An empty Share if this process gets the whole batch.
+  /// The share of this process in the last batch that next() returned; the inputs of the batch have
+  /// only the rows of this share. An empty Share if this process gets the whole batch.
   const Share& share() const { return share_; }
   /// last_batch() returns the whole batch that was fetched last. If
   /// ProcessGroup::needs_all_inputs() is false, only the rows of this process have valid values in

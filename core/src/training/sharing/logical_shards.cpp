@@ -210,7 +210,7 @@ Tensors shard_gradients(GradientTape& tape, const Tensor& loss, const Variables&
   };
   Tensors gradients(variables.size());
   ShardSums sums;
-  // The loop begins with the last variable, as the backward pass does.
+  // The loop begins with the last variable, because the backward pass computes its gradient first.
   for (size_t i = variables.size(); i-- > 0;) {
     Tensors gradients_of_shards;
     for (const auto& indices : sources_by_shard[i]) gradients_of_shards.push_back(sum_of(indices));

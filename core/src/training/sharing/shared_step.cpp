@@ -136,8 +136,8 @@ Tensor mean_over_shares(const Share& share, const Tensor& own_mean) {
   return sum_of_means + (weighted_mean - ops::stop_gradient(weighted_mean));
 }
 
-/// Sums the values from the last to the first, the order in which the backward pass computes the
-/// gradients of the variables.
+/// Sums each value over the processes. It begins with the last value, because the backward pass
+/// computes the gradients of the last variables first.
 void sum_over_processes(Tensors& values, const Variables& variables, const BucketSizes& sizes) {
   struct Bucket {
     std::vector<size_t> variable_indices;

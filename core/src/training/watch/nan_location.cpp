@@ -60,8 +60,9 @@ class RecomputedStep {
   const Tensor& value(int value_index) const { return values_[value_index]; }
   int producer(int value_index) const { return producer_[value_index]; }
 
-  /// Returns the value in which a NaN or an infinity in a value originates: goes from the value
-  /// back through operands that contain NaN or, if `kind` is infinite, NaN or an infinity.
+  /// Returns the index of the value in which a NaN or an infinity originates. Starts at the value
+  /// with the index `value_index` and goes back through operands that contain NaN or, if `kind` is
+  /// infinite, NaN or an infinity.
   int origin_of(int value_index, NonFiniteKind kind) const {
     for (int next_value_index = value_index; next_value_index >= 0;
          next_value_index = earliest_bad_operand(next_value_index, kind))

@@ -1,5 +1,5 @@
-// Convolutions and their gradients. A 3x3 convolution may be computed by Winograd transforms of
-// tiles, where rounding errors of neighbouring elements mix.
+// Convolutions and their gradients. Kernels may compute a 3x3 convolution by Winograd transforms of
+// tiles, so the rounding error of a result depends on all elements of its tile.
 #include <algorithm>
 #include <cmath>
 

@@ -39,7 +39,7 @@ struct Windows {
   }
 };
 
-/// The position of the first maximum in the window; a NaN counts as a maximum.
+/// The position of the first maximum in the window.
 size_t argmax(const Bounded& x, const std::vector<size_t>& window_elements) {
   size_t best_index = 0;
   for (size_t k = 1; k < window_elements.size(); ++k)

@@ -7,7 +7,7 @@
 namespace crescent::validation {
 namespace {
 
-/// A matrix in row-major order, transposed if the op has the transpose flag for it.
+/// A matrix in row-major order. If the op transposes this operand, it is stored transposed.
 struct Matrix {
   std::vector<double> value, error;
 };
