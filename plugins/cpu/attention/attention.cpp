@@ -1,13 +1,15 @@
-// Attention. The work is divided into parts, each a group of blocks of queries in one head of one
-// sample. A part goes through the tiles of keys one after another; each block stores the maximum of
-// its scores so far, the sum of their exponentials and the weighted sums of values.
+// Attention. The work is divided into parts. A part is a group of blocks of queries in one head of
+// one sample. A part processes the tiles of keys one after another. For each block of queries it
+// stores the maximum of the scores so far, the sum of their exponentials and the weighted sums of
+// values.
 #include "attention/attention_kernel.h"
 #include "kernel/converted.h"
 
 namespace crescent::cpu {
 namespace {
 
-/// The largest number of blocks of a group, which share the packed keys of a tile.
+/// The largest number of blocks of queries in a group. All blocks of a group use the same packed
+/// keys of a tile.
 constexpr int64_t kMaxGroupBlocks = 8;
 
 template <class T>
@@ -53,7 +55,7 @@ class AttentionForward final : public AttentionKernel<T, Attention> {
     return s;
   }
 
-  /// Computes the blocks of a group.
+  /// Computes attention for the blocks of queries in a group.
   void attend(const Arguments& a, const HeadProducts<T>& multiply, int64_t head,
               StepRange group) const {
     ScratchArrays arrays(thread_scratch(thread_scratch_bytes_));
@@ -81,8 +83,8 @@ class AttentionForward final : public AttentionKernel<T, Attention> {
     }
   }
 
-  /// Adds the values of a tile of keys to the sums of a block that attends to the keys
-  /// `visible_keys`.
+  /// Adds the values of a tile, multiplied by the attention weights, to the sums of a block of
+  /// queries. The block attends to the keys `visible_keys`.
   void add_values(const Arguments& a, const HeadProducts<T>& multiply, int64_t head,
                   StepRange block, StepRange tile, const TileRows& rows, StepRange visible_keys,
                   const Scratch& s, S* weighted_sums) const {

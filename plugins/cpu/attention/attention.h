@@ -53,8 +53,8 @@ struct StridedRows {
 inline constexpr int64_t kSliceRows = 4;
 
 /// The loops, compiled for the best instruction set of the machine. Scores and statistics have type
-/// S, tensors type T. The score of a key is scale x, or masked_score if the query may not attend to
-/// it.
+/// S, tensors type T. The score of a key is scale * x, where x is the product of the query and the
+/// key, or masked_score if the query may not attend to the key.
 template <class T, class S = ComputeType<T>>
 struct AttentionLoops {
   /// Replaces each product x by e^(score - m), where m is the maximum of the scores of the row, and
@@ -63,8 +63,8 @@ struct AttentionLoops {
   /// columns), which belong to the earlier maximum, are multiplied by e^(earlier maximum - m).
   void (*exponentials)(const ScoreTile<S>& tile, bool is_first, S* statistics, S* mixed,
                        int64_t columns);
-  /// Writes, for `n` elements of the draw from `first` on, 1 if dropout leaves their weights
-  /// unchanged, else 0.
+  /// Writes, for `n` elements of the draw from `first` on, 1 if dropout keeps their weights, 0 if
+  /// it drops them.
   void (*find_kept)(const WeightDraw& draw, int64_t first, int64_t n, uint8_t* kept);
   /// Multiplies the elements of x for which `kept` is 1 by `factor`; the others become 0.
   void (*drop_weights)(const uint8_t* kept, int64_t n, S factor, S* x);
@@ -77,8 +77,8 @@ struct AttentionLoops {
   void (*row_dots)(const StridedRows<const T>& x, const T* y, S* result);
   /// Replaces each product x by its weight w = e^(score - maximum) / sum, with the maximum and sum
   /// of its row from `statistics`, and the gradient dw of the weight by that of x: scale w (dw -
-  /// mean), or 0 for masked scores. `means` has the mean of each row; if it is null, the tile has
-  /// all keys, and means are those of dw weighted by w.
+  /// mean), or 0 for masked scores. `means` has, for each row, the mean of dw weighted by w. If it
+  /// is null, the tile has all keys, and the function computes the means.
   void (*gradient)(const ScoreTile<S>& tile, const S* statistics, const S* means, S* dweights);
 };
 

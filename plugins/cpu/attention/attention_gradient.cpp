@@ -135,8 +135,7 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
                                kernel_.rows_of(a_.template in<T>(input), heads, head_, tile),
                                kernel_.block_count_ > 1, packed);
     }
-    /// Adds to the gradients what a block of queries contributes by its scores for the keys `part`
-    /// of a tile.
+    /// Adds the contributions of a block of queries and the keys `part` of a tile to the gradients.
     void run_block(StepRange block, StepRange tile, StepRange part, const TileRows& keys,
                    const TileRows& values, const StridedRows<S>& dk, const StridedRows<S>& dv,
                    bool is_first) const {

@@ -207,8 +207,9 @@ class AttentionKernel : public Kernel {
   StepRange keys_of(const Arguments& a, int64_t head, StepRange queries) const {
     return visibility_.visible_keys(mask_of(a, head, queries.begin, 0), queries, key_.steps);
   }
-  /// The keys of a tile whose scores are computed if a block attends to `visible`: they begin and
-  /// end where packed rows can be divided.
+  /// The keys of a tile whose scores are computed for a block that attends to the keys `visible`.
+  /// The range is extended to multiples of kPackedRows, because products read packed rows in such
+  /// units.
   static StepRange keys_in_tile(StepRange tile, StepRange visible) {
     const StepRange part = intersection(tile, visible);
     if (part.count() == 0) return part;

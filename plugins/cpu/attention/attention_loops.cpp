@@ -15,7 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 
-/// A full vector of elements: all lanes count.
+/// A full vector of a row, which begins at element `offset`: each lane has an element.
 template <class D>
 struct WholeVector {
   D d;
@@ -31,7 +31,7 @@ struct WholeVector {
   HWY_INLINE hn::Vec<D> or_else(hn::Vec<D> x, hn::Vec<D>) const { return x; }
 };
 
-/// The last elements of a row, of which there are fewer than lanes.
+/// The last `count` elements of a row, which are fewer than the lanes of a vector.
 template <class D>
 struct PartVector {
   D d;
@@ -113,14 +113,14 @@ HWY_INLINE S max_score(const ScoreRow<S>& row) {
   return hn::GetLane(hn::MaxOfLanes(d, maximum));
 }
 
-/// e^(x - top) for a single number x.
+/// e^(x - maximum) for a single number x.
 template <class S>
 HWY_INLINE S power_of(S x, S maximum) {
   const hn::ScalableTag<S> d;
   return hn::GetLane(exponential_of_negative(d, hn::Set(d, x - maximum)));
 }
 
-/// Replaces each product of a row by e^(score - top) and returns the sum.
+/// Replaces each product of a row by e^(score - maximum) and returns the sum.
 template <class S>
 HWY_INLINE S replace_by_exponentials(const ScoreRow<S>& row, S maximum) {
   const hn::ScalableTag<S> d;
@@ -233,9 +233,10 @@ void compute_dots(const StridedRows<const T>& x, const T* y, S* result) {
   }
 }
 
-/// The mean of slopes weighted by attention weights with the sum `total`. The weights are
-/// recomputed with other roundings than in the forward pass, so their sum is only nearly 1 and the
-/// mean is divided by it; a difference from 1 within the rounding error of the sum is ignored.
+/// The mean of the gradients of attention weights, weighted by these weights. `dot` is the sum of
+/// the products of weights and gradients; `total` is the sum of the weights. The recomputed weights
+/// have other rounding errors than in the forward pass. So `total` is only nearly 1, and `dot` is
+/// divided by it, unless the difference from 1 is within the rounding error of the sum.
 template <class S>
 S mean_slope(S dot, S total) {
   const bool is_inexact = total > 0 && std::abs(total - 1) > 4 * std::numeric_limits<S>::epsilon();

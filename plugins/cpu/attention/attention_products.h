@@ -39,7 +39,8 @@ class HeadProducts {
   static constexpr bool is_available() { return true; }
   static constexpr const char* name() { return "highway packed"; }
   /// The bytes of scratch memory for products whose three dimensions are at most `longest`, one of
-  /// them at most `width`: none on packed panels, unlike on AMX tiles (below).
+  /// them at most `width`. Products on packed panels need no scratch memory, products on AMX tiles
+  /// (below) do.
   static constexpr size_t work_bytes(int64_t, int64_t) { return 0; }
   /// The number of values that pack() writes for `rows` rows of `width` values.
   static constexpr int64_t packed_values(int64_t rows, int64_t width) {

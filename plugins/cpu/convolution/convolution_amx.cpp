@@ -298,9 +298,9 @@ class AmxImageConvolution final : public Kernel {
 };
 
 /// The gradient of the kernel: dkernel[tap] = transpose(x shifted by the tap) times dy. Images are
-/// divided among a fixed number of lanes, whose sums are added at the end. With a stride, x is
-/// split into one image per position within a stride x stride block, so that each tap shifts by
-/// whole pixels of such an image.
+/// divided among a fixed number of lanes (independent parts of the work). Each lane has its own
+/// sums, which are added at the end. With a stride, x is split into one image per position within a
+/// stride x stride block, so that each tap shifts by whole pixels of such an image.
 class AmxKernelGradient final : public Kernel {
   /// Most pixels per piece, so that the operands fit the first-level cache.
   static constexpr int64_t kMaxPiecePixels = 512;

@@ -114,8 +114,9 @@ std::vector<SubConvolution> slices(const ConvPlan& p) {
   return slices_of(p, images_of_slice(p, kMaxSlices));
 }
 
-/// The slices of the batch, each with a partial gradient of the kernel. There are few slices, but
-/// more if each sum would be long and memory for the partial gradients suffices.
+/// The slices of the batch, each with a partial gradient of the kernel. There are few slices,
+/// unless each sum would then be long; in this case there are as many as the memory for partial
+/// gradients permits.
 std::vector<SubConvolution> gradient_slices(const ConvPlan& p) {
   const size_t kernel_bytes = p.kernel_size() * sizeof(float);
   const int64_t max_slices =

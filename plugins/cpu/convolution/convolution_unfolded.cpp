@@ -1,6 +1,7 @@
 // Convolutions as matrix products, for those that oneDNN does not support: the windows of the image
-// are unfolded into rows (im2col), one block of output pixels at a time. The work is divided among
-// a fixed number of lanes, so that results do not depend on the number of threads.
+// are unfolded into rows (im2col), one block of output pixels at a time. The work is divided into a
+// fixed number of independent parts, called lanes, so that results do not depend on the number of
+// threads.
 #include <algorithm>
 #include <cstring>
 

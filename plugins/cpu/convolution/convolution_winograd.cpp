@@ -97,7 +97,8 @@ class TransformedKernel final : public cpu::Kernel {
   }
 
  private:
-  /// Transforms the taps of rows [first, last) and of one vector of columns.
+  /// Transforms the taps for input channels [first, last) and for kLanes output channels from
+  /// `column` on.
   void transform_taps(const float* kernel, float* to, int64_t first, int64_t last,
                       int64_t column) const {
     float taps[kTaps][kLanes][kLanes] = {};
@@ -319,8 +320,8 @@ class FewTilesConvolution final : public cpu::Kernel {
 };
 
 /// Computes the gradient of a convolution's weights. Tiles are divided among a fixed number of
-/// lanes; each lane sums its products in the transformed domain and transforms the sum back to
-/// taps.
+/// lanes (independent parts of the work). Each lane sums its products in the transformed domain and
+/// transforms the sum back to taps.
 class WinogradKernelGradient final : public WinogradConvolution {
  public:
   explicit WinogradKernelGradient(const ConvPlan& plan)
@@ -408,8 +409,9 @@ bool has_2x2_windows(const P& p) {
          p.spec.pad_after == zeros;
 }
 
-/// True for shapes where Winograd's algorithm was faster than oneDNN's direct convolution. Factors,
-/// measured on two cores with AVX-512, of forward, backward data and backward kernel:
+/// True for shapes where Winograd's algorithm was faster than oneDNN's direct convolution. The
+/// speedups, measured on two cores with AVX-512, of the forward pass, the gradient of the image and
+/// the gradient of the kernel:
 ///
 ///   batch 128:   26x26x32 to 64   2.6 2.0 2.6     32x32x16 to 16     1.6 1.5 1.4
 ///                8x8x64 to 64     2.4 2.5 2.3
@@ -419,9 +421,10 @@ bool has_2x2_windows(const P& p) {
 ///                32x32x16 to 16   1.2 1.7 1.4
 ///   one image, prepared kernel, forward:   16x16x32 to 32   1.6     8x8x64 to 64   1.0 to 1.2
 ///
-/// Few input channels make the image transforms too expensive (8: 0.9 to 1.4, 3: 0.5 to 0.9), few
-/// tiles that of the kernel (4 of 64 channels: 0.9), and images slightly larger than their tiles
-/// waste products (128 of 5x5x64: 0.9 0.8 1.2).
+/// With few input channels, the transforms of the images take too long (8 channels: 0.9 to 1.4, 3
+/// channels: 0.5 to 0.9). With few tiles, the transform of the kernel takes too long (4 tiles of 64
+/// channels: 0.9). Tiles that are partly outside of the image waste products (128 images of 5x5x64:
+/// 0.9 0.8 1.2).
 bool is_faster(const ConvPlan& p, const InOutImages& in_out) {
   const int64_t tiles = in_out.out.tile_rows * in_out.out.tile_columns,
                 pixels = in_out.out.height * in_out.out.width;

@@ -2,7 +2,7 @@
 // normalized right before it is convolved, and the normalized image is never stored. One pass also
 // computes the gradients of the kernel, of the image and of the normalization after the
 // convolution, and the sums that the gradient of the normalization before the convolution needs.
-// The passes in tiling/ insert these ops into a program.
+// The compiler passes in plugins/cpu/tiling insert these ops into a program.
 #pragma once
 #include <cstdint>
 
@@ -38,7 +38,7 @@ struct DepthwiseBackward final : OpOf<DepthwiseBackward> {
 };
 
 /// True when there are loops for the convolution: float32, a 3x3 window per channel, stride 1 or 2,
-/// and padding that gives one output per stride.
+/// and padding with which the output has one pixel per `stride` pixels of the input.
 bool has_row_loops(const ConvSpec& spec, const TensorSpec& x, const TensorSpec& kernel,
                    const TensorSpec& y);
 

@@ -22,8 +22,9 @@ int64_t lines_per_task(int64_t lines, int64_t elements) {
   return std::max<int64_t>(1, task_elements / std::max<int64_t>(elements, 1));
 }
 
-/// Prefetches the line that is gathered from next, if it fits into the first-level cache together
-/// with the present line: the hardware prefetcher cannot predict the order of reads within a line.
+/// Prefetches the next line from which elements are gathered, if it fits into the first-level cache
+/// together with the present line. The hardware prefetcher cannot predict the order of reads within
+/// a line.
 void prefetch_line(const std::byte* line, size_t bytes) {
   constexpr size_t kMaxLineBytes = size_t{8} << 10, kCacheLine = 64;
   for (size_t i = 0; i < bytes && bytes <= kMaxLineBytes; i += kCacheLine)

@@ -148,8 +148,9 @@ std::unique_ptr<Kernel> make_pad(const Request& r) {
   return std::make_unique<PadKernel>(std::move(axes), first, op.value, r.outputs[0]);
 }
 
-/// Concatenates row by row if rows are short, so that the result is written in order and only once
-/// through the cache; otherwise copies one array after the other.
+/// Concatenates arrays. If rows are short, the result is written row by row in the order of memory,
+/// so that each of its cache lines is written to memory only once. Otherwise one array after the
+/// other is copied.
 class ConcatKernel final : public Kernel {
  public:
   ConcatKernel(const Concat& op, const Request& r) {

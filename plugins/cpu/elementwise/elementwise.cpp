@@ -298,8 +298,8 @@ bool Elementwise::add_scatter(const Request& request, const FusedStep& step) {
 }
 
 /// Adds a step. If a half-width result is an output and is also read by later steps, these steps
-/// get the rounded value: a comparison that guards against a value must see the value that is
-/// stored.
+/// get the rounded value. For example, a comparison that looks for zeros must find a value that
+/// becomes 0 by rounding.
 bool Elementwise::add_step(const FusedStep& step, bool is_unconverted, bool is_shared) {
   using Kind = FusedStep::Kind;
   Step s;

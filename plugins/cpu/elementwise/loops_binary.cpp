@@ -127,8 +127,8 @@ void integer_division_loop(const void* pa, const void* pb, void* py, size_t n) {
   if (i < n) plain_loop<kind, int32_t>(a + i, b + i, y + i, n - i);
 }
 
-/// Powers of float32, computed from logarithms in float64 if these exist for all lanes: not for
-/// negative bases, for 0 to a power <= 0, or for values that are not finite.
+/// Powers of float32. They are computed from logarithms in float64, except if a lane has a negative
+/// base, a power of 0 with an exponent <= 0, or a value that is not finite.
 template <bool second_is_scalar>
 void power_loop(const void* pa, const void* pb, void* py, size_t n) {
   const auto *a = static_cast<const float*>(pa), *b = static_cast<const float*>(pb);

@@ -36,7 +36,8 @@ HWY_INLINE BFloat16 narrow_bfloat16(float x) {
       static_cast<uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? (bits >> 16) | 0x40u : rounded)};
 }
 
-/// Corrects the bias of the exponent by a multiplication, which also normalizes subnormal numbers.
+/// Converts float16 to float32. A multiplication corrects the bias of the exponent; it also
+/// normalizes subnormal numbers.
 HWY_INLINE float widen(Float16 x) {
   const uint32_t sign = static_cast<uint32_t>(x.bits & 0x8000u) << 16;
   const uint32_t magnitude = static_cast<uint32_t>(x.bits & 0x7fffu) << 13;

@@ -186,9 +186,9 @@ void MemoryPlan::find_lives() {
   }
 }
 
-/// Whether a step that runs beside later ones (Step::is_overlapped) still uses the value when
-/// `step`, whose index is `step_index`, writes to the value's memory. Overlapped steps run one
-/// after another.
+/// Whether a step that runs at the same time as later steps (Step::is_overlapped) still uses the
+/// value when `step`, whose index is `step_index`, writes to the value's memory. Overlapped steps
+/// run one after another.
 bool MemoryPlan::is_busy(int value, const Step& step, int step_index) const {
   const int last_step = last_overlapped_use_[schedule_.root(value)];
   return step.is_overlapped ? last_step > end_step_[static_cast<size_t>(step_index)]

@@ -49,8 +49,8 @@ class Overlap {
   std::vector<Step>& steps() { return schedule_.steps; }
   size_t root(int value) const { return static_cast<size_t>(schedule_.root(value)); }
 
-  /// Finds the steps that may move: exchanges, and steps without effects whose results are read by
-  /// steps that may move only.
+  /// Finds the steps that may move: exchanges, and steps without effects whose results are read
+  /// only by steps that may move.
   void find_moves() {
     std::vector<bool> is_kept(schedule_.values.size());
     for (int value : schedule_.outputs) is_kept[root(value)] = true;

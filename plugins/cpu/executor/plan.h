@@ -1,8 +1,8 @@
 // Plan: a compiled program on raw memory, as a flat list of kernels. Several threads may run it at
-// once, each with its own frame. Arguments of kernels point into an arena, which may be a different
-// one in each run, to constants, to prepacked values and to the caller's tensors. run() allocates
-// nothing. The prepack stage, which converts weights to the layouts that kernels prefer, runs only
-// if a variable that it reads has changed.
+// once, each with its own frame. The arguments of kernels point to constants, to prepacked values,
+// to the caller's tensors, or into an arena, which may be a different one in each run. run()
+// allocates nothing. The prepack stage, which converts weights to the layouts that kernels prefer,
+// runs only if a variable that it reads has changed.
 #pragma once
 #include <atomic>
 #include <optional>

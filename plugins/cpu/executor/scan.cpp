@@ -3,8 +3,8 @@
 // buffers, or are written directly to the array of the states of all steps. Values that are the
 // same for all steps are prepared once per run. If the rows of the batch are independent, the batch
 // is split into parts that go through time separately, without waiting for each other: each thread
-// has a plan for the number of rows of a part. The split depends on shapes only. Runs at the same
-// time use different plans, because the values that are prepared once per run belong to that run.
+// has a plan for the number of rows of a part. The split depends on shapes only. Concurrent runs
+// use different plans, because a plan contains the values that are prepared once per run.
 #include <cstring>
 #include <utility>
 

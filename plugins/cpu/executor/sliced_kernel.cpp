@@ -1,6 +1,7 @@
 // The kernel of the op Sliced (tiling/sliced.h), whose body runs once per slice of the batch. The
 // body is a separate plan, with a frame for each thread. Slices are divided among a fixed number of
-// lanes. Each lane adds up its sums, and the sums of the lanes are added in a fixed order.
+// lanes (independent parts of the work). Each lane adds up the results of its slices, and the sums
+// of the lanes are added in a fixed order.
 #include "executor/sliced_kernel.h"
 
 #include <algorithm>

@@ -43,8 +43,9 @@ HWY_INLINE void for_columns(D d, int64_t columns, F&& f) {
 
 /// Calls f(first, last, n, load, store), with the same functions as for_columns(), for rows [first,
 /// last) at a time. Narrow rows are all passed in a single call. Each wide row gets a separate
-/// call, which loads the values that all rows share again: the hardware prefetcher follows
-/// sequential reads twice as fast as software prefetches do.
+/// call, which loads the values that all rows share again. This is faster because a wide row is
+/// then read sequentially: for sequential reads, the hardware prefetcher is twice as fast as
+/// software prefetches.
 template <class D, class F>
 HWY_INLINE void for_rows(D d, int64_t rows, int64_t columns, F&& f) {
   const bool is_wide = columns > 4 * static_cast<int64_t>(hn::Lanes(d));
@@ -57,9 +58,9 @@ HWY_INLINE void for_rows(D d, int64_t rows, int64_t columns, F&& f) {
 }
 
 /// The distance, in elements, from the current row to the row that for_columns() prefetches.
-/// Software prefetches are needed because a row of a few cache lines ends before the hardware
-/// prefetcher detects the sequence, and because of a wide row only a few vectors are read before
-/// the next row.
+/// Software prefetches are needed for two reasons. A row of a few cache lines ends before the
+/// hardware prefetcher detects the sequence. Of a wide row, only a few vectors are read before the
+/// loop continues with the next row.
 template <class T>
 HWY_INLINE int64_t prefetch_distance(int64_t columns) {
   constexpr int64_t kPrefetchAhead = 4096 / sizeof(T), kReadElements = 256 / sizeof(T);

@@ -1,7 +1,7 @@
 // Loops over arrays: one function per operation, kind and dtype; the instruction set is chosen once
 // at run time. The arrays that a loop gets have the same length, and any two are either identical
-// or do not overlap. Half-width floats are computed as float32; for operations whose speed memory
-// limits there are also loops that read and write bfloat16 directly.
+// or do not overlap. Half-width floats are computed as float32; for operations whose speed is
+// limited by memory there are also loops that read and write bfloat16 directly.
 #pragma once
 #include <cstddef>
 #include <span>

@@ -1,4 +1,4 @@
-// The words of a draw of random numbers, included once per SIMD target (Highway).
+// The random 32-bit words of the generator Philox, included once per SIMD target (Highway).
 #include <cstdint>
 
 #include "kernel/vector-inl.h"

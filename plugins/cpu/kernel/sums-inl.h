@@ -1,5 +1,5 @@
-// Sums of rows of floats, included once per SIMD target (Highway). Each of them adds in the same
-// order, so that results have the same bits whichever loop computes the elements.
+// Sums of rows of floats, included once per SIMD target (Highway). All functions add in the same
+// order, so that a sum has the same bits whichever loop computes the elements.
 #include "kernel/vector-inl.h"
 
 #if defined(CRESCENT_CPU_SUMS_INL_H) == defined(HWY_TARGET_TOGGLE)

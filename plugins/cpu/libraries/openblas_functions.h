@@ -38,8 +38,8 @@ int openblas_get_parallel();
 
 namespace crescent::cpu {
 
-/// The library, which is loaded with the kernels for the instruction sets of this processor:
-/// OpenBLAS itself takes processors that are newer than it for old ones.
+/// The OpenBLAS library. It is told which of its kernels to use when it is loaded, because OpenBLAS
+/// does not recognize processors that are newer than itself and would use slow kernels on them.
 const LateLibrary& openblas_library();
 
 /// Returns the function for float if T is float, else the function for double.

@@ -203,8 +203,8 @@ class ResultPrefetcher {
   int64_t ld_, rows_left_;
 };
 
-/// Computes the six products of parts of split values that matter in float32, four tiles of sums
-/// each.
+/// Multiplies strips of split values. Of the nine products of their parts, the six that matter in
+/// float32 are added to four tiles of sums.
 CRESCENT_AMX bool multiply_square_split(const LeftStrips& a, const RightStrips& b, int64_t steps,
                                         const Result& result, const Result& earlier) {
   constexpr int64_t kSecondTile = kLines, kThirdTile = 2 * kLines * kLines,

@@ -3,9 +3,10 @@
 // Instructions multiply unsigned by signed bytes. So the left operand holds its values plus 128;
 // 128 times the sums of the columns of the right operand are subtracted from the results. The right
 // operand is packed in panels of 16 columns: first these 16 numbers, then for each four rows the
-// four values of each column. A row of the left operand consists of runs, as the window of a
-// convolution does; each run of the right operand is padded with zeros to a multiple of four, so
-// what follows a run of the left one does not matter.
+// four values of each column. A row of the left operand consists of runs, that is, contiguous
+// ranges of bytes, as the window of a convolution does. Four bytes are read at a time, so up to
+// three bytes after the end of a run are read too. They do not matter, because each run of the
+// right operand is padded with zeros to a multiple of four.
 #pragma once
 #include <cstdint>
 

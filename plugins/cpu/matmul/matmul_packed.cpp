@@ -1,9 +1,9 @@
 // Crescent's own matrix product. A panel is a block of b, a few columns wide, that is copied so
 // that it fits the first-level cache; the sums of a tile of c stay in registers while all rows of
 // the panel are read. a is read in place, transposed or not. The next operands are prefetched
-// evenly during the computation: rows of a are too short for the hardware prefetcher, which cost up
-// to a third of the time; stores to rows of c outside of the cache delay the loads that follow,
-// which cost up to a quarter.
+// evenly during the computation, for two reasons. Rows of a are too short for the hardware
+// prefetcher; without prefetches this costs up to a third of the time. Stores to rows of c that are
+// not in the cache delay the loads that follow; this costs up to a quarter of the time.
 #include <algorithm>
 
 #include "matmul/blas.h"

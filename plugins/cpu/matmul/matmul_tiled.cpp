@@ -76,8 +76,9 @@ class TiledMatmul final : public EpilogueHost {
     MaybeEpilogue epilogue;
     begin(a, epilogue);
     const MatmulCut& cut = cut_for(a.threads);
-    // Partial sums are the outermost index: a thread then mostly multiplies operands that were just
-    // computed and are still in its cache.
+    // Partial sums are the outermost index, so that a thread mostly gets one range along k. In the
+    // gradient of a weight, k is the batch: the thread has often just computed the same samples in
+    // the steps before, and they are still in its cache.
     const int64_t parts = plan_.count() * cut.tiles() * sum_count();
     a.threads.parallel(parts, [&](int64_t index, int) {
       compute(a, epilogue, part(cut, index), part(cut, std::min(index + 1, parts - 1)));

@@ -1,5 +1,5 @@
-// The gradient of batch normalization as three ops: sums, factors, gradient. The first and the last
-// one can be computed slice by slice along the batch (tiling/).
+// The gradient of batch normalization as three ops: sums, factors, gradient. The passes in
+// plugins/cpu/tiling can compute the first and the last op slice by slice along the batch.
 #pragma once
 #include "crescent/program/op_types.h"
 

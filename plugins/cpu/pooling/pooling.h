@@ -23,8 +23,8 @@ struct PoolPlan {
 
   PoolPlan(const Request& request, bool is_backward);
 
-  /// Whether the maximum of each window is computed, not the average; whether its index in the
-  /// window is an array of its own.
+  /// Whether the maximum of each window is computed, not the average; whether there is also an
+  /// array with the index of each maximum in its window.
   bool is_max, has_argmax_indices;
   /// The spatial axes, with leading axes of size 1 if there are fewer than three.
   std::array<Axis, 3> axes;

@@ -1,8 +1,8 @@
 // Pool: the worker threads of the cpu device. Workers that wait spin for a short time, then sleep
-// on a futex; the calling thread works too. A region calls a function for the parts 0 to parts - 1;
-// nothing is allocated. Regions do not nest: within a region, parallel() runs all parts on the
-// calling thread. If another thread is in a region, the caller runs all of its parts itself instead
-// of waiting.
+// on a futex; the calling thread works too. A parallel region calls a function for the parts 0 to
+// parts - 1; nothing is allocated. Regions do not nest: within a region, parallel() runs all parts
+// on the calling thread. If another thread is in a region, the caller runs all of its parts itself
+// instead of waiting.
 #pragma once
 #include <atomic>
 #include <cstdint>

@@ -33,10 +33,10 @@ const ConvSpec* convolution_of(const Op& base) {
   return nullptr;
 }
 
-/// Whether a convolution's kernel is small compared to the images, because each slice of the batch
-/// reads the whole kernel, or writes a gradient of its size. Only pointwise and grouped
-/// convolutions are accepted: other ones may use Winograd's algorithm, which does more work on the
-/// kernel.
+/// Whether a convolution's kernel is small compared to the images. With a large kernel slices are
+/// slow, because each slice of the batch reads the whole kernel, or writes a gradient of its size.
+/// Only pointwise and grouped convolutions are accepted: other ones may use Winograd's algorithm,
+/// which does more work on the kernel.
 bool has_light_kernel(const ConvSpec& spec, const TensorSpec& kernel, int64_t images) {
   constexpr int64_t kMinImagesPerWeight = 64;
   const Shape& shape = kernel.shape;

@@ -8,8 +8,9 @@
 //   ...                                                  %6, %7 = batch_moments(%5)
 //   %9 = conv_backward_kernel(%4, %8)                ...
 //
-// When another region reads an elementwise result, as the gradient of the kernel reads %4, and also
-// reads that instruction's inputs, it recomputes the result, which then never goes to memory.
+// Another region may read an elementwise result, as the gradient of the kernel reads %4. If that
+// region also reads the inputs of the elementwise instruction, it computes the result again. The
+// result is then never written to memory.
 #include <algorithm>
 #include <map>
 #include <set>
