@@ -9,8 +9,8 @@ namespace crescent {
 
 constexpr double kEpsilon = 1e-7;  ///< the value of keras.config.epsilon()
 
-/// The dtype of variables that are summed over an epoch: a float32 sum would lose a digit with
-/// every tenfold of batches, and cannot count beyond 2^24. Results are cast to float32.
+/// The dtype of variables that are summed over an epoch: a float32 sum would lose a digit whenever
+/// the number of batches grows tenfold, and cannot count beyond 2^24. Results are cast to float32.
 constexpr DType kSums = DType::float64;
 inline Tensor as_result(const Tensor& x) { return ops::cast(x, DType::float32); }
 

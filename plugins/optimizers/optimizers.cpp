@@ -1,5 +1,5 @@
-// The update rules of Keras 3, one class per rule. `rate` and `step` (from 1) are scalars of the
-// traced step; g is the gradient.
+// The update rules of Keras 3, one class per rule. `rate` is the learning rate; `step` is the
+// number of the training step, counted from 1. Both are scalar tensors. g is the gradient.
 #include "crescent/layer/optimizer.h"
 #include "crescent/registry/registration.h"
 #include "update_rule.h"

@@ -50,8 +50,8 @@ class AttentionLayer : public Layer {
   AttentionOutput attend(const Tensor& query, const Tensor& key, const Tensor& value,
                          const ScoreMask& mask, double scale, const Call& call,
                          bool wants_weights) const;
-  /// The same, but zeros for queries that may attend to no key, whose weights attend() lets sum
-  /// to 1.
+  /// Like attend(), but the result is zero for queries that may attend to no key; attend() gives
+  /// such queries weights that sum to 1.
   AttentionOutput attend_or_zero(const Tensor& query, const Tensor& key, const Tensor& value,
                                  const ScoreMask& mask, double scale, const Call& call,
                                  bool wants_weights) const;

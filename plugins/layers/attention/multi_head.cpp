@@ -135,8 +135,9 @@ class HeadedAttention : public AttentionLayer {
   /// Applies the activity regularizer of the projections to the outputs of the layer, too.
   void penalize_outputs() { set_activity_regularizer(penalty_.shared()); }
 
-  /// Whether a query that may attend to no key gets zeros: in Keras its Softmax layer gives them,
-  /// which computes whatever the fused op cannot; the fused op gives the mean of the values.
+  /// Whether the result is zero for a query that may attend to no key. In Keras a fused op gives
+  /// such a query the mean of the values. Where the fused op cannot be used, Keras uses its Softmax
+  /// layer, which gives zero.
   virtual bool softmax_zeroes_masked(bool wants_weights) const {
     return wants_weights || dropout() > 0;
   }

@@ -32,7 +32,7 @@ struct Letters {
 /// and output.
 struct Equation {
   Letters input, kernel, output;
-  /// Parses an equation; fails if it has another form than the two above.
+  /// Parses an equation such as "abc,cd->abd" or "...c,cd->...d"; fails for other forms.
   static Equation parse(std::string text);
 };
 

@@ -15,8 +15,8 @@ class AbsMaxQuantizer final : public Quantizer {
  public:
   static void describe(Schema<AbsMaxQuantizer>& s);
   void configured() override;
-  /// Returns the integers and the scale of x along `axis`: the option `axis` unless it is given,
-  /// else the last one.
+  /// Returns the integers and the scale of x. Elements along `axis` share a scale. If the argument
+  /// is missing, the option `axis` is used or, without this option, the last axis.
   Tensors call(const Tensor& x, const std::optional<std::vector<int64_t>>& axis) const;
   AbsMax range() const { return {value_range_[0], value_range_[1], epsilon_}; }
   /// Fails unless the quantizer's axes are those along which weights of the layout are summed.

@@ -24,7 +24,7 @@ class StackedRnnCells final : public RnnCell {
       cells_.push_back(cell_from(value));
       track(cells_.back()->as_layer());
     }
-    // A stack computes nothing itself, so its dtype policy is that of its first cell.
+    // A stack of cells computes nothing itself, so its dtype policy is that of its first cell.
     take_policy_of(*cells_.front()->as_layer());
   }
   size_t state_count() const override {

@@ -172,8 +172,8 @@ void LookupLayer<Term>::set_terms(std::vector<Term> terms) {
 }
 
 /// Sets the weights of all indices for the mode "tf_idf". `term_weights` has a weight for each
-/// term; unless it begins with those of special tokens (has_special_tokens), these get the mean of
-/// the weights of all terms.
+/// term. If `has_special_tokens` is true, it begins with the weights of the special tokens;
+/// otherwise these tokens get the mean of the weights of all terms.
 template <class Term>
 void LookupLayer<Term>::set_weights(const std::vector<double>& term_weights,
                                     bool has_special_tokens) {
