@@ -1,6 +1,6 @@
 // Kernels of weights of 4 bits. A tile has kTileBytes bytes of each row, which are read as a vector
 // of 32-bit integers: each lane holds the values of 8 neighbouring columns. A pass over a tile
-// computes kVectors of these 8 columns of each lane, in a vector each.
+// computes kVectors of the 8 columns of each lane, with one vector for each.
 #include <algorithm>
 #include <cstring>
 

@@ -41,7 +41,8 @@ struct Line {
   Color color = kInk;
   double width = 1;  ///< line width in pixels
   bool dashed = false;
-  /// Whether the line is part of a frame or an edge, with only horizontal or vertical pieces.
+  /// Whether all pieces of the line are horizontal or vertical, as in the frame of a plot and in
+  /// the edges of a graph. Terminals draw such a line with box-drawing characters.
   bool is_rule = false;
   bool has_arrow = false;  ///< whether the line ends in an arrow head
   /// The index of the series, from which the marker follows if the target has no colours.
