@@ -30,8 +30,8 @@ class BinaryCrossentropy final : public Loss {
   }
 
  private:
-  /// The cross-entropy of logits x. At x = 0, where many models start, its gradient is the mean of
-  /// the one-sided gradients, because relu has the gradient 0 there and the last term 1/2.
+  /// The cross-entropy of logits x. Its gradient is also right at x = 0, where many models start:
+  /// there the gradient of relu is 0 and that of softplus is 1/2.
   static Tensor loss_of_logits(const Tensor& truth, const Tensor& x) {
     return relu(x) - x * truth + softplus(where(greater(x, 0), -x, x));
   }

@@ -1,4 +1,4 @@
-// Layers that models of keras.applications use, with the names that they have in files.
+// Layers that models of keras.applications use, with the class names that files of Keras contain.
 #include "crescent/plugin.h"
 
 namespace crescent {
