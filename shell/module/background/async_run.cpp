@@ -23,8 +23,8 @@ constexpr std::chrono::milliseconds kMinCacheInterval{10}, kReportInterval{100};
 // one another without pauses.
 constexpr std::chrono::seconds kBurst{1};
 
-/// An observer that does nothing. While the object exists, the Lua state stays locked, also while
-/// compiled functions compute.
+/// An observer that does nothing. It replaces the usual observer (ComputingStep), which would
+/// unlock the Lua state while a compiled function computes.
 struct NullObserver final : ComputationObserver {
   void begin(std::span<const Program::Binding>) noexcept override {}
   void end() noexcept override {}

@@ -36,8 +36,8 @@ class AsyncRun final : public Object {
   bool is_over() const { return state_ == State::ended || state_ == State::failed; }
   /// The error of a run that has failed; empty for other runs.
   std::string error() const { return state_ == State::failed ? error_ : ""; }
-  /// The copy of the status that the thread of the run stored after the last batch, or some
-  /// milliseconds ago.
+  /// The copy of the status that the thread of the run stored after a recent batch. It may be some
+  /// milliseconds old.
   Status cached_status() const;
 
   // The functions below may only be called by the thread of the script and of the prompt.

@@ -36,8 +36,9 @@ bool is_build_from_outside(lua_State* L) {
   return instance && !instance->is_building();
 }
 
-/// Pushes the method that a lazy parent (a type that makes its methods when they are first used)
-/// has, or nil; the arguments are the handle and the name.
+/// Implements a function of Lua with the arguments handle and name: pushes the method with this
+/// name of a lazy parent, that is, of a parent type that makes its methods when they are first
+/// used. Pushes nil if there is none.
 int push_lazy_method(lua_State* L) {
   const Callable* method = type_of(L, 1)->find_lazy_method(text_of(L, 2));
   method ? push_callable(L, *method) : lua_pushnil(L);

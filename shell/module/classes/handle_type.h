@@ -1,6 +1,6 @@
-// HandleType describes a kind of handle in Lua: its methods, its properties and the lookup of other
-// keys. Types of objects form a chain like the C++ classes; the type of an object is the most
-// derived one that matches.
+// HandleType describes a kind of handle (a C++ value in a Lua userdata): its methods, its
+// properties and the lookup of other keys. Types of objects form a chain like the C++ classes; the
+// type of an object is the most derived one that matches.
 #pragma once
 #include <map>
 #include <optional>
@@ -14,8 +14,9 @@ namespace crescent::lua {
 class HandleType {
  public:
   explicit HandleType(std::string name, const HandleType* parent = nullptr);
-  /// A parent that has many methods and nothing else: `all` makes it when the names of its methods
-  /// are asked for; `find` makes the method of this name only, or returns null.
+  /// A parent type that has many methods and no other members, and makes them when they are first
+  /// used. `all` makes all methods, for listing their names. `find` makes the method with the given
+  /// name; it returns null if there is none.
   struct LazyParent {
     const HandleType& (*all)();
     const Callable* (*find)(const std::string& name);

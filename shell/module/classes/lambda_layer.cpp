@@ -84,8 +84,8 @@ class Lambda final : public Layer {
     if (!instance) fail_missing(mask_name_);
     return call_registered(*instance, inputs, OneOrMore<Tensor>{masks});
   }
-  /// The activation registered under the name `function`, as functions in custom_objects are
-  /// registered. Fails if there is none.
+  /// The activation that is registered under this name; functions in custom_objects are registered
+  /// as activations. Fails if there is none.
   std::shared_ptr<Activation> registered_activation(const std::string& function_name) const {
     if (!registry().find(Activation::kKind, function_name)) fail_missing(function_name);
     return get<Activation>(function_name);

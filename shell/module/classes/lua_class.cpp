@@ -93,8 +93,9 @@ int member_pairs(lua_State* L) {
   return 3;
 }
 
-/// Sets the metatable of a class table. A class with a parent gets a table of members; the table of
-/// a base class has its fields itself.
+/// Sets the metatable of a class table. The members of a class with a parent are in a separate
+/// table, so that __newindex sees every definition. The members of a base class such as cr.Layer
+/// are fields of the class table itself.
 void set_class_metatable(lua_State* L, int table_index, int parent_index, const std::string& name) {
   static const CallablePtr newindex = raw("newindex", define_member);
   static const CallablePtr pairs = raw("pairs", member_pairs);

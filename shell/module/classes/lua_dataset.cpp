@@ -11,8 +11,8 @@
 namespace crescent::lua {
 namespace {
 
-/// A pass over batches in a given order of their numbers. Batches that are skipped by pass() are
-/// not computed.
+/// Returns the batches of a dataset in the given order. pass() skips batches without computing
+/// them.
 class BatchCursor final : public Cursor {
  public:
   BatchCursor(std::shared_ptr<const LuaDataset> data, std::vector<int64_t> order)

@@ -14,7 +14,8 @@
 namespace crescent::lua {
 namespace {
 
-/// Whether the class or one of its parents defines the function; the base class does not count.
+/// Whether the class or one of its parents defines the function; the base class (cr.Layer, ...) is
+/// not searched.
 bool defines(lua_State* L, int class_index, const char* name) {
   StackRestorer restorer(L);
   lua_pushstring(L, name);
@@ -23,8 +24,9 @@ bool defines(lua_State* L, int class_index, const char* name) {
 
 constexpr const char* kEndpoints[] = {"inputs", "outputs"};
 
-/// Whether the options inputs and outputs of a model are symbols, or one of them is a Functional.
-/// Otherwise they may be options that a class with an init declares under these names.
+/// Whether the options give the model a graph: `inputs` or `outputs` is a symbol, a table of
+/// symbols or a Functional. Other values may belong to options that a class with an init declares
+/// under these names.
 bool has_graph(lua_State* L, int class_index, int options_index) {
   if (!is_model(base_at(L, class_index))) return false;
   return std::any_of(std::begin(kEndpoints), std::end(kEndpoints), [&](const char* endpoint) {
@@ -60,8 +62,8 @@ Dict known_options(lua_State* L, int class_index, int options_index, const Schem
   return result;
 }
 
-/// The options in the order of their declarations, which determines the order of the layers in
-/// them, with the defaults of declared options that were not given.
+/// Puts the options in the order of their declarations, and adds the defaults of declared options
+/// that were not given. Layers among the options become sublayers in this order.
 Dict with_defaults(const Dict& options, const SchemaData& schema) {
   Dict result;
   const auto add = [&](const std::string& name) {

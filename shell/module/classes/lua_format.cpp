@@ -35,7 +35,7 @@ std::vector<std::string> texts_of(lua_State* L, int table_index, const char* nam
   return Codec<std::vector<std::string>>::decode(to_value(L, lua_gettop(L)));
 }
 
-/// The first bytes of files in hexadecimal, as the trait "signatures" of formats contains them.
+/// The bytes in hexadecimal, the form in which the registry stores the signatures of formats.
 std::string hexadecimal(const std::string& bytes) {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string text;
@@ -62,7 +62,8 @@ List signatures_of(lua_State* L, int table_index) {
   return signatures;
 }
 
-/// Whether the traits of the format depend on this field of the class.
+/// Whether the traits of the format, which the registry stores (endings, signatures, abilities),
+/// depend on this field of the class.
 bool affects_traits(std::string_view name) {
   return name == kEndings || name == kSignatures ||
          std::any_of(std::begin(kAbilities), std::end(kAbilities), [&](const Ability& ability) {

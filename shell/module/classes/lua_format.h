@@ -39,11 +39,11 @@ class LuaFormat final : public LuaObjectOf<Format>,
   void set_options(const Dict& options);
 };
 
-/// Sets the traits of a format class: the endings and signatures from its fields, and its abilities
-/// from the methods that it defines.
+/// Sets the traits of a format class, which the registry stores: the endings and signatures follow
+/// from its fields, the abilities from the methods that it defines.
 void set_format_traits(lua_State* L, int table_index, SchemaData& schema);
-/// Makes every later assignment to a field of the class on which the traits depend set the traits
-/// again.
+/// From now on, the traits are set again whenever a field of the class is assigned on which they
+/// depend.
 void watch_format(lua_State* L, int table_index);
 
 }  // namespace crescent::lua

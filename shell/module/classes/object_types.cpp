@@ -39,9 +39,9 @@ std::vector<std::string> names_of_members(const Object& object, const HandleType
        layer && !layer->built() ? "; weights are made when it is called, or by build(shape)" : "");
 }
 
-/// Pushes the value of the option of self (index 1), the weight of a layer or the variable of a
-/// metric that the key (index 2) names: nil for a weight that the options leave out, and for
-/// missing attributes of instances of Lua classes.
+/// Pushes the option, the weight (of a layer) or the variable (of a metric) that the key (index 2)
+/// names in self (index 1). Pushes nil for a weight that a built layer does not have because of its
+/// options, and for an attribute that an instance of a Lua class does not have.
 int push_option(lua_State* L) {
   Object* object = to_object(L, 1);
   if (!object) fail("this object is closed");

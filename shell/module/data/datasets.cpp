@@ -1,4 +1,4 @@
-// Datasets of arrays and functions, and shards.
+// Makes datasets from arrays and from functions, and shards (parts) of datasets.
 #include "data/datasets.h"
 
 #include "crescent/data/directory.h"

@@ -7,8 +7,8 @@
 
 namespace crescent::lua {
 
-/// Makes the table at `index`, {name = class}, that of the custom classes. The table may change
-/// later.
+/// Sets the table {name = class} at `index` as the table of custom classes. Later changes to this
+/// table have an effect, too.
 void set_custom_classes(lua_State* L, int index);
 /// The table of the custom classes as a dictionary.
 Dict custom_classes(lua_State* L);

@@ -6,7 +6,7 @@
 namespace crescent::lua {
 namespace {
 
-/// The name of a global variable that holds the function, such that accepts(name) is true;
+/// The name of a global variable that holds the function and for whose name accepts(name) is true;
 /// "function" if there is none.
 template <class Accepts>
 std::string global_name(lua_State* L, const Ref& function, const Accepts& accepts) {

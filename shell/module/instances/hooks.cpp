@@ -172,8 +172,8 @@ std::vector<std::string> parameters_of(lua_State* L, int class_index, const std:
   return names;
 }
 
-/// Warns of a hook whose first parameter, which is the object, is meant for something else:
-/// function Net.call(x).
+/// Warns of a hook that is defined without self, such as function Net.call(x): the first argument
+/// of a hook is the object.
 void warn_of_missing_self(lua_State* L, int class_index, const std::string& class_name,
                           const std::string& name) {
   static const std::set<std::string_view> kNamesOfObjects = {

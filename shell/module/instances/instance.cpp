@@ -78,7 +78,8 @@ NestedLayers nested_layers_in(lua_State* L, int index, const Layer& owner, int d
   return result;
 }
 
-/// Collects the optimizers in a value by the names and positions that lead to them.
+/// Collects the optimizers in a value and in its nested tables. Their keys are paths: the names and
+/// positions in the tables that lead to the optimizer.
 void collect_optimizers(lua_State* L, int index, const std::string& path, int depth,
                         std::map<std::string, std::shared_ptr<Optimizer>>& optimizers) {
   index = lua_absindex(L, index);

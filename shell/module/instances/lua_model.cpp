@@ -8,7 +8,8 @@
 namespace crescent::lua {
 namespace {
 
-/// The Lua method of a stack that adds those layers of its configuration that init has not added.
+/// The Lua method of models derived from Sequential (stacks.lua) that adds those layers of the
+/// configuration that init has not added.
 constexpr const char* kAddKeptLayers = "add_kept_layers";
 
 std::vector<Symbol> endpoints_in(const Value& value, const char* which) {
@@ -220,7 +221,8 @@ std::vector<Symbol> LuaModel::graph_outputs() const {
 Dict LuaModel::base_config() const {
   Dict config = Model::get_config();
   if (!config_layers_.empty()) config.set("layers", layer_configs());
-  // If init made the graph, init makes it again: then the configuration need not contain it.
+  // If init made the graph, it makes the graph again when the model is loaded, so the configuration
+  // need not contain the graph.
   if (!has_given_graph_) return config;
   for (const DictEntry& entry : graph_->get_config())
     if (!config.contains(entry.key)) config.set(entry.key, entry.value);

@@ -26,15 +26,16 @@ class LuaModel final : public LuaLayerOf<Model> {
   /// Sets the graph from `inputs` to `outputs`, each a symbol, a list of symbols or a table with
   /// names.
   void connect(const Value& inputs, const Value& outputs);
-  /// Makes the model a stack of layers, which is empty at first.
+  /// Makes the model a sequence of layers, like a Sequential. It has no layers at first.
   void become_stack();
-  /// Appends a layer to the stack. The configuration of the model contains the layer if
-  /// `is_in_config` is true or if init has run; otherwise init makes the layer again.
+  /// Appends a layer to a model for which become_stack() was called. The configuration of the model
+  /// contains the layer if `is_in_config` is true or if init has run; otherwise init makes the
+  /// layer again.
   void add(const LayerPtr& layer, bool is_in_config);
-  /// Removes the last layer of the stack.
+  /// Removes the last layer of a model for which become_stack() was called.
   void pop();
-  /// The graph or the stack; null if the model has neither. follow_graph() must be called after
-  /// losses and metrics were added to it.
+  /// The Functional or Sequential of which the model consists; null if there is none.
+  /// follow_graph() must be called after losses and metrics were added to it.
   const std::shared_ptr<Functional>& graph() const { return graph_; }
   void follow_graph();
 
@@ -68,14 +69,16 @@ class LuaModel final : public LuaLayerOf<Model> {
   Value built_input_shapes_;  ///< the input shapes for which the model was built; null before
                               ///< build, and for a model with a graph
   std::shared_ptr<Functional> graph_;
-  /// The layers of the stack that the configuration contains.
+  /// The layers of the Sequential that the configuration of the model contains.
   std::vector<LayerPtr> config_layers_;
   bool has_started_ = false;  ///< whether init has run
   /// true if the graph was given as an option; false if init made it
   bool has_given_graph_ = false;
 };
 
-/// The options with inputs and outputs replaced by a graph that is made from the configuration.
+/// Returns the options with which a model is made from its configuration. If the configuration
+/// describes a graph of layers ("input_layers", ...), makes the graph and returns it as the option
+/// `inputs`; otherwise returns `options` unchanged.
 Dict with_graph(const Dict& options);
 
 }  // namespace crescent::lua

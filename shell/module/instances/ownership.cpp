@@ -25,8 +25,9 @@ void Ownership::visit(Object* object) {
   if (auto* model = dynamic_cast<const Functional*>(object)) visit_graph(*model);
 }
 
-/// Counts the references that a graph holds to its nodes (through its inputs and outputs) and to
-/// its layers, which it holds once more as sublayers. A Sequential has another list of its layers.
+/// Counts the references of a graph to its nodes and layers. Symbols (the inputs and outputs of the
+/// graph and of its nodes) refer to nodes. Besides the list of sublayers, which visit() counts, a
+/// Functional has one more list of its layers, and a built Sequential has two.
 void Ownership::visit_graph(const Functional& model) {
   const bool is_sequential = dynamic_cast<const Sequential*>(&model);
   for (const LayerPtr& layer : model.operations())

@@ -5,8 +5,8 @@
 
 namespace crescent::lua {
 
-/// Makes push() push the logs as a table {name = number}, with the outputs of a batch of predict as
-/// `outputs`, nested as those of `model`, which may be null.
+/// Logs that push() pushes as a table {name = number}. The outputs of a batch of predict become the
+/// field `outputs`, nested like the outputs of `model`, which may be null.
 struct PushedLogs {
   const Logs& logs;
   std::shared_ptr<Model> model;

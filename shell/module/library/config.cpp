@@ -111,8 +111,8 @@ Shape sample_shape(const Tensors& sequences) {
   return common_shape.value_or(Shape{});
 }
 
-/// A tensor of this shape that is filled with the number or the text at `index`. The number 0, the
-/// default, is the empty text among texts.
+/// A tensor of this shape in which each element is the number or the text at `index`. In a tensor
+/// of texts, the number 0, the default, stands for the empty text.
 Tensor filled_tensor(lua_State* L, int index, const Shape& shape, DType dtype) {
   const bool is_text = lua_type(L, index) == LUA_TSTRING;
   if (dtype == DType::string) {

@@ -11,8 +11,8 @@
 namespace crescent::lua {
 namespace {
 
-// The key in the Lua registry of the table {name of a C++ class = function that makes a Lua base
-// for the class}.
+// The key in the Lua registry of the table {name of a C++ class = function that makes the base
+// class for Lua classes derived from the C++ class}.
 const char base_makers_key = 0;
 const char namespace_key = 0;  // key in the metatable of a namespace; its value is the KindInfo
 

@@ -9,11 +9,12 @@ namespace crescent::lua {
 constexpr const char* kDatasetKind = "dataset";
 
 const HandleType& class_type();
-/// Pushes the table {class name = function} of the functions that make Lua bases for C++ classes.
+/// Pushes the table {name of a C++ class = function that makes the base class for Lua classes
+/// derived from the C++ class}.
 void push_base_makers(lua_State* L);
 /// Adds all namespaces to the table on top of the stack.
 void set_namespaces(lua_State* L);
-/// The kind of a namespace table; null for other tables.
+/// The kind of the classes in a namespace: "loss" for the table cr.losses; null for other tables.
 const char* kind_of_namespace(lua_State* L, int index);
 
 }  // namespace crescent::lua

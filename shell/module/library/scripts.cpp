@@ -184,7 +184,8 @@ bool misspelled(const std::string& word, const std::string& intended_word) {
   return is_misspelling(word, intended_word);
 }
 
-/// Whether the value is a table without a metatable, or a list of the module.
+/// Whether the value is a table without a metatable, or a list that C++ returned (lists.h,
+/// results.h).
 bool is_structure(Any value) {
   lua_State* L = current();
   if (!lua_istable(L, value.index)) return false;
@@ -201,8 +202,9 @@ void set_data_parallel(bool on) {
   set_distribution(on ? Distribution::data_parallel : Distribution::none);
 }
 
-/// Sets how weights are divided: for each pattern of paths the number of axes, and the axis that
-/// `parts` processes divide; without `parts` each process has the whole weights.
+/// Sets how weights are distributed over processes. Each row is for the weights whose paths match
+/// its pattern and whose number of axes is `rank`: `axis` is divided among `parts` processes.
+/// Without `parts`, each process has the whole weights.
 void set_weight_layouts(const Value& list) {
   std::vector<WeightLayout> layouts;
   for (const Value& row : list.is_list() ? list.as_list() : List()) {
@@ -242,7 +244,7 @@ bool save_space(const std::string& path, NamedValueTable space) {
   return save_feature_space(path, space.dict);
 }
 
-/// Calls a method of the format with this name.
+/// Calls the method `method` of the file format `name`.
 Value call_format(const std::string& name, const std::string& method, NamedValueTable arguments) {
   return format_named(name, ModelFormat::kAbility)->call_method(method, arguments.dict);
 }

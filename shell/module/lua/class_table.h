@@ -16,8 +16,8 @@ ClassPtr class_of_table(lua_State* L, int index);
 /// The key under which the class table of a user's class holds the parent class.
 const void* super_key();
 /// Replaces the key on top of the stack by the value that the class at `index` or its nearest
-/// parent defines under this key; returns false and pushes nil if none does. The base does not
-/// count.
+/// parent defines under this key; returns false and pushes nil if none does. The base class
+/// (cr.Layer, ...) is not searched.
 bool push_member(lua_State* L, int index);
 /// Defines the value on top of the stack under the key below it in the class at `index`, and pops
 /// both. Drops compiled programs if they may have called a function that this replaces or hides.

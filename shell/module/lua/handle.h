@@ -97,8 +97,8 @@ void push_handle(lua_State* L, T value) {
 inline constexpr int kAttributes = 1, kClass = 2, kOptions = 3, kOwnedInstances = 4, kTraced = 5,
                      kUserValueCount = 5;
 
-/// Functions for handles of objects. They are set by code in other folders, because this folder
-/// does not depend on those.
+/// Functions that the code for handles calls, but that other folders define. They are set at run
+/// time, because this folder does not depend on those folders.
 struct ObjectHooks {
   /// Sets the metatable of the new handle on top of the stack.
   void (*initialize)(lua_State* L, const ObjectPtr& object);

@@ -1,6 +1,6 @@
 // Lists of objects or sizes that C++ returns to Lua: reading position 0 or a negative position is
-// an error, and == compares them item by item, so that x.shape == y.shape is as in Python. Lists of
-// values, with which scripts compute, are plain tables.
+// an error, and == compares them item by item, so that x.shape == y.shape is as in Python. Other
+// lists, such as lists of floating-point numbers, are plain tables.
 #pragma once
 #include <lua.hpp>
 

@@ -26,8 +26,8 @@ void open_host(lua_State* L);
 lua_State* current();
 /// The same as current(), but null on a thread that Lua did not call.
 lua_State* current_or_null();
-/// Makes the C++ code on this thread count as called by the given Lua thread, if no Lua thread
-/// called it.
+/// On a thread on which no Lua thread has called C++ code, makes current() return the given Lua
+/// thread.
 void set_current_thread(lua_State* L);
 /// Whether C++ code that Lua called is itself calling Lua; the C++ code in between may be recording
 /// a program.

@@ -1,5 +1,5 @@
-// cr.models.clone_model: copies of models whose layers, inputs and calls functions of the user
-// choose.
+// cr.models.clone_model: copies a model. Functions of the user may choose the layers of the copy
+// and make the calls of its layers.
 #pragma once
 #include "crescent/model/model.h"
 #include "values/read.h"

@@ -71,7 +71,7 @@ Variable add_variable(Layer& layer, const Shape& shape, Value initializer,
                     trainable, constraint, autocast);
 }
 
-/// Adds a symbol as a loss or a metric to the model of the layer.
+/// Adds a symbol as a loss or a metric to `layer`. Fails unless `layer` is a model with a graph.
 template <class Add>
 void add_symbol(Layer& layer, const char* method, Add add) {
   if (auto* model = dynamic_cast<Functional*>(&layer)) return add(*model);

@@ -106,8 +106,9 @@ OnStack gradient(Tape& tape, Any target, Any sources, const Tensor& upstream) {
           : gradients_of(tape, to_tensor(L, target.index), source_values, upstream));
 }
 
-/// The gradients of each of the `count` parts of the target, computed one after the other and
-/// stacked along a new first axis.
+/// Computes `count` gradients, one after the other, and stacks them along the axis `axis`.
+/// `upstream(i)` is the output gradient for gradient number i: it selects an element (or one
+/// element of each row) of the target.
 template <class Upstream>
 Tensors gradients_of_parts(Tape& tape, const Tensor& target, const Sources& sources, int64_t count,
                            int axis, Upstream upstream) {
@@ -128,7 +129,7 @@ void expect_known_shape(const char* name, const Tensor& target) {
     fail(name, ": the size of every axis of the target must be known, got shape ", target.shape());
 }
 
-/// The gradients of each element of the target.
+/// The gradient of each element of the target.
 OnStack jacobian(Tape& tape, const Tensor& target, Any sources) {
   expect_known_shape("jacobian", target);
   const Sources source_values = sources_at(current(), sources.index);

@@ -31,7 +31,7 @@ class OperationFunction final : public Callable {
       : Callable(name, Parameters(parse_parameters(traits.at("parameters").as_string())),
                  traits.contains("doc") ? traits.at("doc").as_string() : ""),
         method_(traits.at("method").as_bool() ? as_method(*this) : nullptr) {}
-  /// The function as a method of tensors; null if it is none.
+  /// The function as a method of tensors; null if tensors do not have it as a method.
   const Callable* method() const { return method_.get(); }
   Signature full_signature() const override {
     Signature signature = get<Operation>(Value(name()))->schema().signature;

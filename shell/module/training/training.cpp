@@ -52,7 +52,8 @@ void apply_gradients(Optimizer& optimizer, Any gradients, Any variables) {
   optimizer.apply(values, target_variables);
 }
 
-/// Sets the state of the optimizer from a table of arrays, which are in the order of `variables`.
+/// Sets the variables of the optimizer's state from a table of arrays in the order of
+/// optimizer.variables.
 void set_weights(Optimizer& optimizer, Any weights) {
   const Tensors values = to_tensors(current(), weights.index);
   const Variables state = optimizer.state();

@@ -32,7 +32,7 @@ bool has_names(lua_State* L, int index) {
        join(names));
 }
 
-/// Warns of data under names that the model does not have, which it leaves out.
+/// Warns that data under names that the model does not have are left out.
 void warn_of_other_names(const std::vector<std::string>& other_names,
                          const std::vector<std::string>& names) {
   if (!other_names.empty())

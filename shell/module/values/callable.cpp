@@ -163,7 +163,8 @@ void check_self(lua_State* L, const Callable& callable) {
   fail_without_colon(callable, "an object", describe(L, 1));
 }
 
-/// Fails if a method refused its object, which is of another type.
+/// Handles the error `message` of a method. If the method refused the type of its object, probably
+/// because of a missing colon, fails with a message that says so.
 void refuse_object(const Callable& method, std::string_view message) {
   const std::string start = method.name() + ": argument 'self': expected ";
   const size_t got_position = message.rfind(", got ");
@@ -177,7 +178,8 @@ std::string class_as_self(lua_State* L, const Callable& callable) {
   return callable.is_method() && is_class(L, 1) ? describe(L, 1) : "";
 }
 
-/// Fails if a method refused the class on which it was called.
+/// Handles the error `message` of a method. If the method was called on a class instead of an
+/// object, fails with a message that says so.
 void refuse_class(const std::string& class_text, const Callable& method, std::string_view message) {
   if (class_text.empty() || !message.ends_with("got " + class_text)) return;
   const std::string name = class_text.substr(class_text.rfind(' ') + 1);

@@ -299,8 +299,8 @@ class CopiedValue::Maker {
 
 namespace {
 
-/// The metamethod __index of the globals of the other state: fails with the reason why the global
-/// variable was not copied.
+/// The metamethod __index of the global variables of the state in which a copied function runs. If
+/// the variable exists in the original state but could not be copied, fails with the reason.
 extern "C" int fail_unavailable(lua_State* L) {
   lua_pushvalue(L, 2);
   if (lua_rawget(L, lua_upvalueindex(1)) == LUA_TSTRING)
