@@ -60,7 +60,7 @@ class Editor {
   std::unique_ptr<Session> session_;
 };
 
-/// Makes an editor that waits for keys ask for news. Any thread may call it.
+/// Wakes an editor that is waiting for keys, so that it asks for news. Any thread may call it.
 void wake_editor();
 
 }  // namespace crescent::editor

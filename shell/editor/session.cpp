@@ -34,8 +34,8 @@ void Editor::Session::begin() {
   news_ = callbacks_.news();
 }
 
-/// Draws the entry and prepares for a wait for input. Entries of a paste that has arrived as a
-/// whole need no wait, and none of these system calls.
+/// Draws the entry and prepares for a wait for input. If a pasted text with several entries has
+/// arrived as a whole, no wait is needed, and none of these system calls.
 void Editor::Session::show_and_wait() {
   if (!wakeups_) {
     wakeups_.emplace();

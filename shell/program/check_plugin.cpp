@@ -199,8 +199,8 @@ int test_device(const std::string& device, const PluginRecord& plugin) {
   return status;
 }
 
-/// The record of a plugin from the index of plugins. A plugin that is not in the index is loaded
-/// for it.
+/// The record of a plugin from the index of plugins. A plugin that is not in the index is loaded to
+/// get the record.
 PluginRecord record_of(const std::string& plugin) {
   for (const PluginRecord& record : list_plugins())
     if (record.name == plugin || record.path == plugin) return record;

@@ -44,9 +44,9 @@ void remove_abandoned_folders(const fs::path& parent) {
   }
 }
 
-/// A temporary path in a new folder beside the target. A file is written there first; its
-/// companions, such as shards of weights, are written to the folder too. The destructor removes the
-/// folder; if the process crashes, the next conversion to the same place does.
+/// A temporary path in a new folder beside the target. The converted file is written there first,
+/// together with further files that belong to it, such as shards of weights. The destructor removes
+/// the folder; if the process crashes, the next conversion to the same place does.
 class TemporaryTarget {
  public:
   explicit TemporaryTarget(const fs::path& target)

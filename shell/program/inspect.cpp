@@ -84,8 +84,8 @@ Value columns_of(Format& format, const std::string& path) {
   return Dict{{"kind", "table"}, {"numbers", number_count}, {"arrays", std::move(rows)}};
 }
 
-/// The summary of a file, made by the abilities that its format has; null for formats that are only
-/// written.
+/// Makes the summary of a file with the methods that its format has; null for formats that can only
+/// be written.
 Value summary_of(Format& format, const std::string& path) {
   const auto& schema = format.info()->schema;
   if (const Method* inspect = schema.find_method("inspect"))

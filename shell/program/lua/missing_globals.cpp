@@ -40,14 +40,16 @@ bool is_named_object(std::string_view name) {
   });
 }
 
-/// How Lua writes what the variable stands for in Python; empty if that is not known.
+/// The Lua code for what a variable of this name means in Python, such as "true" for "True"; empty
+/// if that is not known.
 std::string written_in_lua(const std::string& name) {
   for (const auto& [python_text, lua_text] : kLiterals)
     if (name == python_text) return lua_text;
   return is_dtype(name) || is_named_object(name) ? concat('"', name, '"') : "";
 }
 
-/// What is known of missing variables, which scripts may read in loops and on several threads.
+/// Stores what was found out about missing variables, so that reading such a variable in a loop
+/// takes little time. Several threads may use it.
 class MissingGlobals {
  public:
   /// written_in_lua() of the name, which is computed once.

@@ -239,7 +239,8 @@ void Session::remember_functions(const std::string& text) const {
   if (call(L_, 1, 0) != LUA_OK) report(L_);
 }
 
-/// Whether programs may have been traced with an earlier function of a name in the entry.
+/// Whether the entry gave a new function to a name. Compiled programs may then still contain the
+/// computations of the old function.
 bool Session::have_functions_changed() const {
   push_prompt_function("have_functions_changed");
   if (call(L_, 0, 1) != LUA_OK) return report(L_), true;
@@ -247,7 +248,8 @@ bool Session::have_functions_changed() const {
   return lua_pop(L_, 1), have_changed;
 }
 
-/// Warns if the entry assigns a list that a call gave to several variables, as Python would.
+/// Warns about an entry such as `a, b = f()` if f returned a single list. Python would unpack the
+/// list; Lua assigns the whole list to a, and nil to b.
 void Session::warn_of_list(const std::string& text) const {
   if (text.find(',') > text.find('=')) return;
   push_prompt_function("warn_of_list");
@@ -270,7 +272,8 @@ void Session::push_watcher(const std::vector<WatchedCode::Operands>& comparisons
 }
 
 /// Passes the results to the Lua function of the prompt that prints them, together with two facts:
-/// whether the entry is silent, and whether it is a path.
+/// whether the entry is silent (ends in a semicolon), and whether it only reads a name, a field or
+/// an element (is_path).
 void Session::show(int first_index, const Entry& entry) const {
   const int count = lua_gettop(L_) - first_index + 1;
   if (count == 0) return;
