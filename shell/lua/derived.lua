@@ -58,8 +58,9 @@ for _, name in ipairs { "epoch", "train_batch", "test_batch", "predict_batch", "
   end
 end
 
--- For each kind of class: its base; the methods that objects pass on to `inner` (hooks); options
--- that `inner` always gets (options); and options that `inner` never gets (without).
+-- For each kind of class: `base`, the base class of derived classes; `hooks`, the methods that call
+-- the same method of self.inner, the object of the built-in class; `options`, further options with
+-- which that object is made; `without`, options of the derived object that it does not get.
 local class_kinds = {
   layer = { base = cr.Layer, hooks = { "build", "call", "compute_mask", "reset_states" } },
   loss = { base = cr.losses.Loss, hooks = { "call" }, options = { reduction = "none" } },
@@ -82,13 +83,14 @@ for _, name in ipairs { "name", "trainable", "dtype", "autocast", "input_shape",
   base_options[name] = true
 end
 
--- Options with the same name as a member of all objects of the base class. Their values are read
--- from the given options, because reading the object's attribute would return the member.
+-- Options with the same name as a property of all objects of the base class, such as
+-- layer.output_shape. The value of such an option is read from the given options, because reading
+-- it from the object would return the property.
 local member_options = { output_shape = true }
 
--- Converts options or arguments of the built-in class to rows {name, default, doc, type}; options
--- of the base class are left out, unless the built-in class requires them, since they then have
--- another meaning (input_dim of Embedding).
+-- Converts options or arguments of the built-in class to rows {name, default, doc, type}. Options
+-- that the base class has, too, are left out, unless the built-in class requires them: then they
+-- have another meaning, as input_dim of Embedding has.
 local function rows_of(declared_rows)
   local rows = {}
   for _, row in ipairs(declared_rows) do

@@ -18,8 +18,8 @@
 -- save_feature_space(path, config) saves a FeatureSpace; returns false if the format of the file
 --   does not support that.
 -- given_options(object) returns the table of options with which an object of a class in Lua was
---   made.
--- become_stack(model) makes a model of a class in Lua a stack of layers. add_to_stack(model, layer,
+--   made. become_stack(model) makes a model of a class in Lua a sequence of layers, like
+--   Sequential. add_to_stack(model, layer,
 --   in_config) appends a layer, which the configuration of the model contains if `in_config` is
 --   true or if init has run; pop_from_stack(model) removes the last one.
 -- dtypes() returns the names of all dtypes. note_path(path, table) tells messages where a table of
@@ -90,7 +90,7 @@ function shell.expect(kind, value, name, argument)
   shell.fail(name, ": argument '", argument, "': expected a ", kind, ", got ", shell.shown(value))
 end
 
--- the keys are the functions that call the bodies
+-- For each function that function_refusing_colon has made, the function that it calls.
 local bodies = setmetatable({}, { __mode = "k" })
 
 -- A function of the module at `path` that calls the function of Lua `body`, and fails if it gets
@@ -107,8 +107,8 @@ local function function_refusing_colon(path, name, module, body)
   return checked_function
 end
 
---- Makes reading a missing name in the table of the module, or in a nested table, an error, and
---- calling its functions with ':', too.
+-- Makes two mistakes raise errors: reading a missing name in the table of the module or in a nested
+-- table, and calling functions in these tables with ':'.
 local function guard(path, table)
   shell.note_path(path, table)
   setmetatable(table, {

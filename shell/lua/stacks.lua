@@ -17,7 +17,8 @@ local function take_layers(options)
   return layers
 end
 
---- Makes the model a stack of the layers in `options`. The configuration of the model contains
+--- Makes the model a sequence of the layers in `options`, like Sequential. The configuration of the
+--  model contains
 --- these layers if `options` are those with which the model was made; otherwise the init of the
 --- derived class has made the layers, and makes them again when the model is loaded.
 function Stack:init(options)

@@ -79,8 +79,9 @@ local function block(net, input, input_width, output_width, expansion, stride, s
   return blocks.residual_add(net, x, input, rate, name)
 end
 
--- The probability with which a block drops its samples grows from 0 at the first block to 0.2 at
--- the last one of a model with depth factor 1.
+-- Stochastic depth: in training, the convolutions of a block are skipped for random samples, so
+-- that only the shortcut remains. The probability grows linearly from 0 at the first block to
+-- nearly 0.2 at the last block of a model with depth factor 1.
 local function apply_stages(net, x, stages, width, depth_factor)
   local total_count, block_index = 0, 0
   for _, stage in ipairs(stages) do total_count = total_count + stage[1] end

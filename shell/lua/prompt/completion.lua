@@ -197,8 +197,8 @@ local function number_of_option(options, typed_name)
   return 1
 end
 
--- The text of the call with all its options, or with as many as fit into the columns, from the one
--- on whose name is typed.
+-- The text of the call with all its options if it fits into the columns; otherwise with as many
+-- options as fit, beginning with the option whose name is being typed.
 local function fitted_call_text(name, required_names, optional_texts, typed_name, columns)
   local text = call_text(name, required_names, optional_texts, 1, #optional_texts)
   if #text <= columns then return text end

@@ -14,7 +14,7 @@ local function in_braces(text)
   return trimmed_text(text) == "" and "{}" or "{ " .. trimmed_text(text) .. " }"
 end
 
--- The call of a function, whose options begin at the first name before a "=".
+-- The text of a call in Lua. The arguments from the first `name =` on become a table of options.
 local function as_call(name, inside)
   local option_position = inside:match "^()[%a_][%w_]* = " or inside:match ",%s*()[%a_][%w_]* = "
   if not option_position or inside:find "[%({]" then return name .. "(" .. inside .. ")" end
@@ -296,7 +296,8 @@ local function hint_of_activation(name)
   return ""
 end
 
--- Whether the rest of a message suggests a name that begins like this one, or that is meant by it.
+-- Whether the rest of a message already suggests a name that begins like this one, or of which this
+-- one is a misspelling.
 local function suggests_name(rest_of_message, name)
   local suggested_name = rest_of_message:match "did you mean '([%w_]+)'"
   return suggested_name and (shell.is_misspelling(name, suggested_name)

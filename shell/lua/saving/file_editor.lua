@@ -41,7 +41,8 @@ local function shown_names(object)
   return names
 end
 
--- The table of all objects in rows of a format of files.
+-- Makes the tree of objects from `rows`, a list with the path and the weights of each object in a
+-- file. Returns the table of the root object.
 local function tree_of(rows)
   local root = {}
   for _, row in ipairs(rows) do
@@ -257,8 +258,8 @@ end
 
 local function has_same_shape(a, b) return shape_text(a) == shape_text(b) end
 
--- The names of what shown_names returns, without groups that Crescent adds to the model, such as
--- crescent_random.
+-- The names that shown_names returns, without those of groups that Crescent adds to the model, such
+-- as crescent_random.
 local function compared_names(object)
   local names = {}
   for _, name in ipairs(shown_names(object)) do
