@@ -40,7 +40,7 @@ class KerasArchive final : public keras::WeightSource {
   }
   bool prevent_changes() override { return weights_.prevent_changes(); }
   void check_unchanged() const override { weights_.check_unchanged(); }
-  /// The text of another file of the archive; nullopt if there is none.
+  /// The text of the file `name` of the archive, such as metadata.json; nullopt if there is none.
   std::optional<std::string> member(const std::string& name);
 
  private:

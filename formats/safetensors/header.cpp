@@ -84,7 +84,8 @@ const char* code_of(DType dtype) {
   return named_dtype->name;
 }
 
-/// The CRC-32C of an array's name, dtype, shape and bytes, from the checksums of its pieces.
+/// The CRC-32C of an array's name, dtype, shape and bytes. `checksums` are those of the pieces
+/// (files/pieces.h) into which the bytes are divided.
 uint32_t checksum_of(const std::string& name, const TensorSpec& spec,
                      const std::vector<uint32_t>& checksums, uint64_t bytes) {
   const std::string text = concat(name, " ", code_of(spec.dtype), " ", spec.shape);
@@ -161,7 +162,8 @@ void set_checksums(const std::string& path, const Value& metadata,
     set_named_checksums(path, dict_in(path, *value, "the list of its seals"), entries);
 }
 
-/// Fails if a piece of the array does not match its checksum.
+/// Fails unless `checksums`, those of the array's pieces (files/pieces.h), give the checksum that
+/// the file has for the whole array.
 void check_pieces(const std::string& path, const ArrayEntry& array_entry,
                   const std::vector<uint32_t>& checksums) {
   if (array_entry.checksum !=

@@ -20,7 +20,7 @@ struct ArrayEntry {
   TensorSpec spec;
   size_t start;  ///< the offset of the array in the file
   std::optional<uint32_t> checksum{};
-  /// the CRC-32C of each piece, for arrays that are larger than a piece
+  /// the CRC-32C of each piece (files/pieces.h), for arrays that are larger than a piece
   std::vector<uint32_t> piece_checksums{};
   uint64_t bytes() const { return static_cast<uint64_t>(spec.shape.size()) * size_of(spec.dtype); }
 };
@@ -31,8 +31,9 @@ std::vector<ArrayEntry> read_header(const std::string& path, const Storage& file
 
 /// Fails if the array does not match its checksum.
 void verify_checksum(const std::string& path, const Storage& file, const ArrayEntry& entry);
-/// A tensor whose values stay in the file. If the array has checksums of pieces, each piece is
-/// compared when it is first read; otherwise the whole array is compared with its checksum now.
+/// A tensor whose values stay in the file. If the file has checksums of the array's pieces
+/// (files/pieces.h), each piece is compared when it is first read; otherwise the whole array is
+/// compared with its checksum now.
 Tensor checked_array(const std::string& path, const std::shared_ptr<Storage>& file,
                      const ArrayEntry& entry);
 

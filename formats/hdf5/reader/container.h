@@ -24,8 +24,8 @@ class Container {
   std::optional<uint64_t> start() const { return start_; }
   /// Throws RefusedError if the HDF5 data does not match its checksum in the archive.
   void check_image() const;
-  /// Appends the text of another member of the archive to the answer. Throws MissingObject if there
-  /// is no such member or the file is not an archive.
+  /// Appends the text of the member `name` of the archive, such as config.json, to the answer.
+  /// Throws MissingObject if there is no such member or the file is not an archive.
   void write_member(const std::string& name, Packer& answer) const;
 
  private:

@@ -61,7 +61,7 @@ std::vector<std::string> member_names(hid_t group) {
   return names;
 }
 
-// ---- comparison of attributes with their seals
+// ---- comparison of attributes with their seals (checksums)
 
 [[noreturn]] void refuse_damage() {
   refuse("it is damaged: it is not what was saved under this name");

@@ -24,8 +24,8 @@ class Contents {
   Contents(std::span<const std::byte> image, std::optional<uint64_t> start);
   ~Contents();
 
-  /// Whether Crescent wrote the file and every object has a seal; then no other program has
-  /// rewritten the file.
+  /// Whether Crescent wrote the file and every object has a seal, a checksum that other programs do
+  /// not write (seal.h); then no other program has rewritten the file.
   bool is_sealed() const { return is_sealed_; }
 
   // The operations of the protocol (wire.h); each appends its result to `answer`.
@@ -52,8 +52,8 @@ class Contents {
   std::optional<uint64_t> start_;
   Handle file_;
   bool is_sealed_ = false;
-  /// whether Crescent, or an earlier version without seals, wrote the file, so that every dataset
-  /// has a checksum
+  /// whether Crescent, or an earlier version without these seals, wrote the file, so that every
+  /// dataset has a checksum
   bool is_written_by_crescent_ = false;
   /// whether another program rewrote the file and kept the attributes of the root
   bool is_rewritten_ = false;

@@ -38,12 +38,12 @@ class FileReader {
   /// The value of an attribute that is a list of texts, which may be empty; nullopt if there is no
   /// such attribute. The numbered attributes into which Keras splits a long list are joined.
   std::optional<std::vector<std::string>> texts(const std::string& object, const std::string& name);
-  /// Reads the list of texts `name` of each of these objects with a single request.
+  /// Reads the attribute `name`, a list of texts, of each object with a single request.
   std::vector<std::optional<std::vector<std::string>>> texts(
       const std::vector<std::string>& objects, const std::string& name);
 
-  /// The text of another member of the archive; nullopt if there is none or the file is not an
-  /// archive.
+  /// The text of the member `name` of the archive, such as config.json; nullopt if there is none or
+  /// the file is not an archive.
   std::optional<std::string> member(const std::string& name);
 
   /// The names of the members of a group; nullopt if it does not exist.

@@ -209,8 +209,9 @@ uint64_t bytes_of(const Node& node) {
   return node.data ? *byte_count(node.data->type, node.data->shape) : 0;
 }
 
-/// The additional attributes of an array: its checksum with its seal, and the checksums of its
-/// pieces (seal.h).
+/// The attributes that Crescent adds to an array, by which damage is noticed when the file is read
+/// (seal.h): a checksum of path, type, shape and values, and the checksums of the pieces of the
+/// values.
 std::vector<Attribute> seals_of_array(const Node& node, const std::vector<uint32_t>& checksums) {
   const uint32_t checksum = files::joined_checksum(checksums, bytes_of(node));
   std::vector<Attribute> seals{
@@ -219,13 +220,15 @@ std::vector<Attribute> seals_of_array(const Node& node, const std::vector<uint32
   return seals;
 }
 
-/// The additional attributes of an array or a group, with its checksums and seals (seal.h).
+/// The attributes that Crescent adds to an array or a group, by which damage is noticed when the
+/// file is read (seal.h). Those of a group are checksums of its path and of its other attributes.
 std::vector<Attribute> seals_of_node(const Node& node, const std::vector<uint32_t>& checksums) {
   if (node.data) return seals_of_array(node, checksums);
   return {{kSeals, seals_of(node)}};
 }
 
-/// The checksums of the pieces of each array in the tree; no checksums for a group.
+/// The checksums of the pieces (files/pieces.h) of each array in the tree; no checksums for a
+/// group.
 std::vector<std::vector<uint32_t>> checksums_of(const Tree& tree) {
   std::vector<std::vector<uint32_t>> checksums;
   std::vector<files::Chunk> chunks;
@@ -243,8 +246,8 @@ std::vector<std::vector<uint32_t>> checksums_of(const Tree& tree) {
   return checksums;
 }
 
-/// The root group with its attributes and with one more, the list of all other objects and their
-/// seals.
+/// The root group with its attributes and one more: the list of all other objects, each with a
+/// checksum. If an object is missing or was added, the reader finds out from this list.
 Node root_of(const Tree& tree, const std::vector<std::vector<Attribute>>& seals) {
   Node root;
   std::vector<std::string> contents;

@@ -17,8 +17,8 @@ class KerasFile final : public keras::WeightSource {
   explicit KerasFile(const std::string& path) : file_(path) {}
 
   const std::string& path() const override { return file_.path(); }
-  /// The text of another member of the archive; nullopt if there is none or the file is not an
-  /// archive.
+  /// The text of the member `name` of the archive, such as config.json; nullopt if there is none or
+  /// the file is not an archive.
   std::optional<std::string> member(const std::string& name) { return file_.member(name); }
   std::optional<std::string> text(const std::string& group, const std::string& name) override {
     return file_.text(group, name);

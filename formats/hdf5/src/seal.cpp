@@ -22,8 +22,8 @@ uint32_t checksum_of(const Packer& packer) {
   return files::crc32c(packer.bytes().data(), packer.bytes().size());
 }
 
-/// The text of a seal: the checksum, and the name of the sealed attribute or object, as in
-/// "1a2b3c4d kernel".
+/// The text of a seal, that is, of a checksum that belongs to a name: the checksum, then the name
+/// of the attribute or the path of the object from which it was computed, as in "1a2b3c4d kernel".
 std::string seal_text(uint32_t checksum, const std::string& name) {
   char digits[9];
   std::snprintf(digits, sizeof digits, "%08x", checksum);

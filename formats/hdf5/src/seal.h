@@ -30,14 +30,15 @@ using AttributeValue = decltype(Attribute::value);
 /// Packs a value in the form in which the reader process sends it.
 void pack(const AttributeValue& value, Packer& packer);
 
-/// The value of the attribute crescent_crc32c of an array: its checksum and its seal. Never
-/// negative.
+/// The value of the attribute crescent_crc32c of an array: the checksum of the values in the lower
+/// 32 bits, the seal in the upper bits. It is never negative.
 int64_t sealed_checksum(const std::string& path, ElementType type,
                         const std::vector<uint64_t>& shape, uint32_t bytes_checksum);
-/// The seal of an attribute of the object at `path`: its text in the list crescent_seals.
+/// The seal (checksum) of the path of an object and of the name and value of one of its attributes,
+/// as a text of the list crescent_seals.
 std::string attribute_seal(const std::string& path, const Attribute& attribute);
-/// The seal of the object itself: the first text in the list crescent_seals, which names no
-/// attribute.
+/// The seal (checksum) of the path of an object alone: the first text of the list crescent_seals.
+/// It names no attribute.
 std::string object_seal(const std::string& path);
 
 /// The name that a text such as "1a2b3c4d weight_names" contains after the checksum: in the

@@ -8,7 +8,8 @@
 
 namespace crescent::hdf5 {
 
-/// The data of the file driver for libhdf5, which only holds pointers to the member `base`.
+/// The data of a file of this driver. libhdf5 knows only a pointer to the member `base`; of()
+/// converts it to a pointer to the whole object.
 struct SparseDriver {
   H5FD_t base{};
   SparseFile file;

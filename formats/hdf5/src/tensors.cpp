@@ -60,7 +60,7 @@ class PackedStorage final : public Storage {
   mutable std::mutex mutex_;
 };
 
-/// The checksums of the pieces of a dataset; empty if the file has none.
+/// The checksums of the pieces (files/pieces.h) of a dataset; empty if the file has none.
 std::vector<uint32_t> checksums_of(FileReader& file, const std::string& dataset,
                                    const DatasetInfo& info) {
   if (!info.checksum) return {};

@@ -9,8 +9,8 @@ namespace crescent::hdf5 {
 /// A tensor that shares the memory of the array.
 Tensor to_tensor(const Array& array);
 /// A tensor whose values stay in the file. For a compressed dataset the tensor owns the reader. If
-/// the dataset has checksums of pieces, each piece is compared with its checksum when it is first
-/// read.
+/// the file has checksums of the dataset's pieces (files/pieces.h), each piece is compared with its
+/// checksum when it is first read.
 Tensor tensor_in_file(std::unique_ptr<FileReader> file, const std::string& dataset);
 /// An array that shares the memory of the tensor.
 Array to_array(const Tensor& tensor);

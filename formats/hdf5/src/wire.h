@@ -20,8 +20,9 @@
 
 namespace crescent::hdf5 {
 
-/// The version of the protocol. It differs if the programs of two versions of Crescent are
-/// installed together.
+/// The version of the protocol. If a library and a crescent-h5read of different versions of
+/// Crescent are installed together, their numbers may differ, and the library refuses to read
+/// files.
 inline constexpr uint32_t kWireVersion = 3;
 inline constexpr uint64_t kMaxFrameBytes = uint64_t{256} << 20;
 
