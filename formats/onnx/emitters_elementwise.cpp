@@ -1,4 +1,4 @@
-// Emitters of elementwise ops, reductions and softmax.
+// Functions that write elementwise ops, reductions and softmax as ONNX nodes.
 #include <array>
 
 #include "op_emitters.h"

@@ -1,5 +1,5 @@
-// Emitters of recurrent ops. In ONNX, time is the first axis, and an additional axis holds the
-// directions.
+// Functions that write recurrent ops as ONNX nodes. In ONNX, time is the first axis, and an
+// additional axis holds the directions.
 #include "crescent/ops/ops.h"
 #include "op_emitters.h"
 

@@ -1,4 +1,4 @@
-// Emitters of ops that move values: reshaping, slicing, gathering.
+// Functions that write ops that move values (reshaping, slicing, gathering) as ONNX nodes.
 #include <algorithm>
 #include <limits>
 #include <numeric>

@@ -1,5 +1,5 @@
-// Emitters of convolution and pooling. In ONNX images are channels first and kernels are (out,
-// in/groups, spatial...).
+// Functions that write convolution and pooling as ONNX nodes. In ONNX images are channels first and
+// kernels are (out, in/groups, spatial...).
 #include "crescent/ops/ops.h"
 #include "op_emitters.h"
 

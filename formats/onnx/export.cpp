@@ -1,5 +1,5 @@
-// Records the call of a model as a program, decomposes ops that have no emitter into ops that have
-// one, and converts these to ONNX nodes.
+// Records the call of a model as a program and converts its ops to ONNX nodes. An op that cannot be
+// written as nodes (op_emitters.h) is first decomposed into other ops.
 #include "export.h"
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 namespace crescent::onnx {
 namespace {
 
-/// A device that supports exactly the ops with an emitter. The program is lowered for this device,
-/// which decomposes all other ops; the device computes nothing.
+/// A device that supports exactly the ops that can be written as ONNX nodes. The program is lowered
+/// for this device, which decomposes all other ops; the device computes nothing.
 class EmittableOps final : public Device {
  public:
   bool supports(const Op& op, std::span<const TensorSpec>,

@@ -72,8 +72,9 @@ Tensor only_value(const Tensor& tensor) {
   return value;
 }
 
-/// If all elements of `a` have one value and all of `b` another, and these values are a symbolic
-/// size in the two programs: the code of this size; else 0.
+/// `a` and `b` are the same value in two programs, which were recorded for different sizes of the
+/// inputs. If all elements of `a` are equal and all of `b`, and these two elements belong to one
+/// symbolic size, returns the code of this size; else 0.
 int64_t size_of_equal_elements(const Tensor& a, const Tensor& b, const std::string& location) {
   const Tensor value_a = only_value(a), value_b = only_value(b);
   if (!value_a || !value_b) return 0;
@@ -96,8 +97,8 @@ Tensor without_leading_ones(const Tensor& tensor) {
   return ops::reshape(tensor, tensor.shape().slice(first, tensor.rank()));
 }
 
-/// The arithmetic progression of rows that is `a` in one program and `b` in the other; fails if the
-/// rows are no such progression.
+/// `a` and `b` are the same value in two programs, which were recorded for different sizes of the
+/// inputs. Returns the arithmetic progression of which both consist; fails if there is none.
 RowProgression row_progression(const Tensor& a, const Tensor& b, const std::string& location) {
   if (a.rank() == 0 || b.rank() == 0 || a.dim(0) < 2 || a.dim(0) == b.dim(0)) refuse(location);
   const Tensor first_a = a.view_rows(0, 1), first_b = b.view_rows(0, 1),
@@ -135,8 +136,10 @@ void compare_constants(TracedProgram& traced, const Program& b) {
   }
 }
 
-/// For each axis, whether the slices in the two programs begin at the same distance from the end of
-/// the axis. The slices may differ only along such axes and along axes that are taken whole.
+/// Compares a slice in the two programs, which were recorded for different sizes of the inputs.
+/// Returns for each axis whether the start of the slice has a fixed distance from the end of the
+/// axis instead of from its beginning. Fails if the slices differ otherwise, except in the sizes of
+/// axes that are taken whole.
 std::vector<bool> is_from_end_by_axis(const TracedProgram& traced, const Program& b,
                                       size_t position) {
   const Program::Instruction& instruction = traced.program.code[position];
@@ -161,8 +164,9 @@ std::vector<bool> is_from_end_by_axis(const TracedProgram& traced, const Program
   return is_from_end;
 }
 
-/// Whether sizes among the op's attributes may differ between the two programs, because they also
-/// appear in the shapes of its results or are not written to the graph.
+/// Whether the op may have different sizes among its attributes in the two programs, which were
+/// recorded for different sizes of the inputs. This is allowed for ops whose ONNX nodes get these
+/// sizes from the shapes of the results, or do not need them.
 bool may_differ_in_sizes(const Op& op) {
   return dynamic_cast<const Reshape*>(&op) || dynamic_cast<const BroadcastTo*>(&op) ||
          dynamic_cast<const ConvBackwardData*>(&op) || dynamic_cast<const CheckIndices*>(&op) ||

@@ -23,16 +23,17 @@ struct RowProgression {
 struct TracedProgram {
   Program program;
   std::vector<Sizes> sizes;  ///< the sizes of every value
-  /// By the number of a value that has an axis of symbolic size and whose elements are all equal:
-  /// this element.
+  /// For a value that has an axis of symbolic size and whose elements are all equal: the number of
+  /// the value, and its element as a tensor.
   std::map<int, Tensor> fill_values;
   std::map<int, RowProgression> progressions;
-  /// By the number of a value whose elements all equal a symbolic size: the code of that size.
+  /// For a value whose elements all equal a symbolic size: the number of the value, and the code of
+  /// the size.
   std::map<int, int64_t> symbolic_values;
-  /// By the position of a slice's instruction: for each axis, whether the slice begins at a fixed
-  /// distance from the end of the axis (instead of from its beginning).
+  /// For the instruction of a slice: its position in the program, and for each axis whether the
+  /// slice begins at a fixed distance from the end of the axis (instead of from its beginning).
   std::map<size_t, std::vector<bool>> is_from_end_by_axis;
-  /// The bodies of scans, by the position of the scan's instruction.
+  /// For the instruction of a scan: its position in the program, and the body of the scan.
   std::map<size_t, TracedProgram> bodies;
 };
 
