@@ -19,8 +19,8 @@ struct Incompatibility {
 };
 
 /// `model` is the configuration in Crescent's own form; `compile` are the arguments of compile, or
-/// null. For "keras3" the result lists the parts that Keras 3 reads but computes differently, for
-/// "keras2" also those that Keras 2.3.1 would refuse.
+/// null. The result for "keras3" has the parts that Keras 3 reads but computes differently. For
+/// "keras2" it also has the parts that Keras 2.3.1 would refuse.
 CRESCENT_KERAS_API std::vector<Incompatibility> incompatibilities_of(
     const Value& model, const Value& compile, const std::string& target_generation);
 

@@ -167,9 +167,10 @@ bool quantizes_layers(const Dict& map_config) {
                      [&](const DictEntry& entry) { return is_quantized(entry.value); });
 }
 
-/// The dtype policy that a policy map has for a layer: the map itself, from which the layer takes
-/// its policy when it is built, or, if policies of the map quantize layers, the policy for the name
-/// of the layer, because quantized layers have to know their policy before.
+/// The dtype policy of a layer in a model with a policy map. If no policy of the map quantizes
+/// layers, it is the map itself, in which the layer looks up its policy when it is built. Otherwise
+/// it is the policy that the map has for the name of the layer, because quantized layers must know
+/// their policy before they are built.
 Value policy_for(const Value& policy_map, const std::string& layer_name) {
   const Dict config = config_of(policy_map.as_dict());
   if (!quantizes_layers(config))

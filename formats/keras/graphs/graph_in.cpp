@@ -96,8 +96,8 @@ Value structure_of_references(const Value& argument) {
 
 bool is_lua_class(const ClassInfo* layer) { return layer && layer->origin == "Lua"; }
 
-/// Appends the tensors of those named arguments that the layer declares as inputs to `inputs`, in
-/// the declared order. Returns the other arguments.
+/// Divides the named arguments of a call. The tensors in arguments that the layer declares as
+/// inputs are appended to `inputs`, in the declared order. The other arguments are returned.
 Dict split_arguments(const Dict& arguments, const ClassInfo* layer, List& inputs) {
   const std::vector<Argument> declared_arguments =
       layer ? layer->schema.arguments : std::vector<Argument>();
@@ -193,11 +193,11 @@ const Value* keras_tensor_history(const Value& value) {
 
 namespace {
 
-/// Separates the arguments of a call of a layer whose class is the user's. Appends the references
-/// to tensors in the first positional argument, nested in any way, to `inputs`. Returns the
-/// structure of this nesting and, by number, the further positional arguments. Without positional
-/// arguments the first named argument with tensors, other than the mask, gives the inputs and is
-/// removed from `kwargs`.
+/// Separates the arguments of a call of a layer whose class is the user's. The inputs of the layer
+/// are the tensors in the first positional argument or, without positional arguments, in the first
+/// named argument with tensors other than the mask, which is then removed from `kwargs`. Appends
+/// the references to the inputs to `inputs`. Returns the nested structure of the inputs and, by
+/// number, the further positional arguments.
 Dict user_class_arguments_in(List args, Dict& kwargs, List& inputs) {
   for (const DictEntry& entry : Dict(kwargs)) {
     List references;

@@ -33,8 +33,8 @@ class MaskArguments {
   Call call_of(const Value& tensor) const;
   /// Whether the mask argument of this call is the mask that its inputs carry.
   bool are_masks_of_inputs(const Value& node) const;
-  /// Adds to `shared_operations_` the operations of masks that a call reads as other arguments than
-  /// masks that its inputs carry.
+  /// Adds the operations that compute masks to `shared_operations_` if the call reads their
+  /// results. A mask argument that the inputs carry anyway does not count.
   void find_shared_operations(const Dict& entry, const Value& node);
   /// Describes how a mask is computed (from which tensor, by which operations), in a form that can
   /// be compared; null if that is unknown.

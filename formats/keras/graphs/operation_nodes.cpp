@@ -112,7 +112,7 @@ constexpr OperationParameter kCrescentParameters[] = {{"sort", "descending"},
                                                       {"argsort", "descending"}};
 /// Parameters for tensors that Keras takes as options of the operation, not as inputs of its call.
 constexpr OperationParameter kTensorOptions[] = {{"trapezoid", "x"}, {"bincount", "weights"}};
-/// Parameters whose null means float32, which Keras writes instead.
+/// Parameters for which null means float32 in Crescent. Keras writes "float32" instead of null.
 constexpr OperationParameter kFloat32IfNull[] = {{"one_hot", "dtype"}, {"multi_hot", "dtype"}};
 
 /// Operations of two tensors for which Keras accepts no number in place of a tensor.

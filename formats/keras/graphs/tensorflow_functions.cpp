@@ -42,8 +42,8 @@ bool is_tensor(const Value& value) {
   return value.is_list() && !value.as_list().empty() && value.as_list().front().is_string();
 }
 
-/// Replaces a size that TensorFlow computes only when the model is called by -1: the operation
-/// computes it from the other sizes.
+/// Replaces a size by -1 if TensorFlow computes the size only when the model is called. The
+/// operation then computes it from the other sizes.
 void replace_unknown_sizes(NamedCall& call) {
   Value* shape = call.arguments.find("newshape");
   if (!shape || !shape->is_list() || is_tensor(*shape))

@@ -30,8 +30,8 @@ class JoinedGates final : public WeightSource {
 
  private:
   Names join_gates(const std::string& group, const Names& weights);
-  /// For each of these names the datasets in the file, one after another. `part_counts` receives
-  /// the number of datasets per name: several if they are to be concatenated.
+  /// The datasets in the file from which the arrays `datasets` are made, one after another: several
+  /// for an array that is concatenated. `part_counts` receives their number for each array.
   Names parts_of(const Names& datasets, std::vector<size_t>& part_counts) const;
 
   WeightSource& file_;

@@ -20,7 +20,8 @@ class CallbackStates {
  public:
   CallbackStates(WeightSource& file, Value saved_states);
   const Matches& matches() const { return matches_; }
-  /// Passes the states to the model. Must be called after the matches were assigned.
+  /// Passes the states to the model. Must be called after the datasets of matches() were read into
+  /// their variables.
   void give_to(Model& model) const;
 
  private:

@@ -38,7 +38,7 @@ constexpr Layout kKeras3Layout{[](Entries& entries, Model& model, const std::str
                                  write_keras3_optimizer(entries, model);
                                }};
 
-/// The contents of a file with a model, which are written in the layout of the file.
+/// The attributes and the entries of a file with a model.
 struct ModelContents {
   ModelAttributes attributes;
   Entries entries;
@@ -116,7 +116,7 @@ ModelPtr load_model(WeightSource& source, const LoadOptions& options) {
 
 namespace {
 
-/// What the option objects_to_skip names.
+/// The layers that the option objects_to_skip lists, and whether it lists the optimizer.
 struct SkippedObjects {
   SkippedLayers layers;
   bool optimizer = false;

@@ -15,8 +15,8 @@ constexpr const char *kIteration = "iteration", *kLearningRate = "learning_rate"
 
 // ---- tables of slots and their names
 
-/// A slot that Keras 3 lists after the other slots: first all variables' slots of one name, then
-/// those of the next.
+/// A slot that Keras 3 lists after the other slots: first the slots of rank 1 of all variables,
+/// then those of rank 2.
 struct TrailingSlot {
   const char *class_name, *slot;
   int rank;
@@ -79,8 +79,10 @@ constexpr Keras2Name kKeras2Names[] = {{"SGD", "momentum", "moment"},
 
 // ---- layouts of the state of an optimizer
 
-/// The order of slots: that of Keras 3 (kTrailingSlots), all slots of one variable after the other,
-/// or all variables' slots of one name after the other.
+/// The order of slots. `keras3` is the order of Keras 3, which puts some slots last
+/// (kTrailingSlots). `by_variable` lists all slots of the first variable, then all of the second
+/// variable, and so on. `by_slot` lists the first slot of all variables, then their second slot,
+/// and so on.
 enum class Order { keras3, by_variable, by_slot };
 
 /// The parts of a layout of Keras 3, which differ between releases and options.

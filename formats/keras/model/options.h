@@ -31,7 +31,7 @@ struct CRESCENT_KERAS_API SaveWeightsOptions {
 
 struct CRESCENT_KERAS_API LoadWeightsOptions {
   bool by_name = false, skip_mismatch = false, report = false, by_path = false;
-  Value rename;           ///< the names in the model for names in the file
+  Value rename;           ///< a table {name in the file = name in the model}
   Value objects_to_skip;  ///< as in SaveWeightsOptions
   static void describe(Schema<LoadWeightsOptions>& s);
 };

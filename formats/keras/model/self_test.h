@@ -19,8 +19,8 @@ class SelfTest {
  public:
   explicit SelfTest(WeightSource& file);
   const Matches& matches() const { return matches_; }
-  /// Warns if the model's prediction differs from the stored one. Must be called after the matches
-  /// were assigned.
+  /// Warns if the model's prediction differs from the stored one. Must be called after the datasets
+  /// of matches() were read into their variables.
   void check(Model& model) const;
 
  private:

@@ -33,7 +33,7 @@ void convert_shapes(const Matches& matches, std::vector<TensorSpec>& saved_specs
 
 /// Whether the class of a layer saves and loads its state itself, as arrays by name.
 bool saves_own_state(const Layer& layer);
-/// The state of such a layer: arrays by name.
+/// The state of a layer for which saves_own_state() is true: arrays by name.
 Dict own_state(const Layer& layer);
 /// Passes the loaded values to those layers whose class loads its state itself.
 void pass_to_layers(const Matches& matches);

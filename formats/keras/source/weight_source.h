@@ -41,7 +41,8 @@ class CRESCENT_KERAS_API WeightSource {
   /// The names of the members of a group; nullopt if it does not exist.
   virtual std::optional<Names> members(const std::string& group) = 0;
 
-  /// The content of another file in an archive of Keras; nullopt if there is no such file.
+  /// The content of the file `path` in an archive of Keras, such as the vocabulary of a layer;
+  /// nullopt if there is no such file.
   virtual std::optional<std::string> asset(const std::string& /*path*/) { return std::nullopt; }
 
   /// The types and shapes of datasets, without reading values; fails for a missing dataset.

@@ -81,10 +81,11 @@ inline bool is_build_shape(const ClassInfo* info, std::string_view option) {
   return option == kBuildShape && (!field || !field->stored);
 }
 
-/// The key of the number that identifies a layer which occurs several times. Keras 3 and tf.keras
-/// count the calls of all occurrences together when reading but separately when writing, so they
-/// may read their own files wrongly. Files of Crescent therefore use another key, and Keras makes a
-/// separate layer of each occurrence.
+/// The key of the number that identifies a layer which occurs several times in a configuration.
+/// Keras 3 and tf.keras number the calls of such a layer across all occurrences when they read a
+/// file, but within each occurrence when they write it, so they may misread their own files. Files
+/// of Crescent therefore use another key, which Keras ignores: it makes a separate layer of each
+/// occurrence.
 inline constexpr const char *kSharedId = "shared_object_id", *kCrescentSharedId = "crescent_shared";
 
 /// Copies the number that identifies a shared layer from one form of {"class_name", "config"} to

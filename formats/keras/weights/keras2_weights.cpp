@@ -110,7 +110,7 @@ void match_layer(Matches& matches, const Layer& layer, const SavedLayer& saved_l
                        layer.name(), flipped_kernels.shape_conversion_of(weights[i])});
 }
 
-/// Matches variables that belong to the model itself.
+/// Matches the variables that belong to the model itself, not to one of its layers.
 void match_top_level(Matches& matches, WeightSource& file, const std::string& group, Model& model) {
   Variables model_variables = own_variables(model, model.operations());
   if (model_variables.empty()) return;

@@ -114,7 +114,7 @@ const Layer* adapter_of(const Layer& layer) {
   return nullptr;
 }
 
-/// Whether the term of the adapter is not zero.
+/// Whether the adapter changes the output of its layer: its second matrix is not zero.
 bool is_trained(const Layer& adapter) {
   return ops::any(ops::not_equal(adapter.weights()[1], 0)).item() != 0;
 }

@@ -17,7 +17,8 @@ struct LayerList {
   std::string group;
 };
 
-/// Layers that are neither written nor read, with what is reached through them alone.
+/// Layers that are neither written nor read. Layers inside them are left out, too, unless another
+/// layer also contains them.
 using SkippedLayers = std::set<const Layer*>;
 
 CRESCENT_KERAS_API void write_keras3_weights(Entries& entries, Model& model,

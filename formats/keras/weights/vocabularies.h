@@ -37,7 +37,8 @@ class Vocabularies {
   /// Matches a dataset that contains the bytes of the layer's vocabulary.
   void add_bytes(WeightSource& file, Layer& layer, const std::string& dataset);
   const Matches& matches() const { return matches_; }
-  /// Passes the vocabularies to the layers. Must be called after the matches were assigned.
+  /// Passes the vocabularies to the layers. Must be called after the datasets of matches() were
+  /// read into their variables.
   void give_to_layers() const;
 
  private:

@@ -1,5 +1,5 @@
-// Names of layers that nobody named have counters of the process that made them ("dense_7"). In
-// another process the same layers have other counters, in the same order.
+// Keras gives layers default names with a counter ("dense_7"), which counts the layers made by the
+// process. In another process the same layers may have other counters, but in the same order.
 #pragma once
 #include <map>
 #include <set>
