@@ -1,6 +1,6 @@
 -- Air passengers per month, 1949 to 1960: an LSTM reads the growth of the last three years and
 -- predicts the next month. The last two years are left out of the training and forecast month by
--- month, each from the forecasts before.
+-- month: the forecast of a month is an input for the next one.
 --   crescent examples/forecast.lua [EPOCHS]
 local cr = require "crescent"
 local layers = cr.layers
