@@ -19,8 +19,8 @@ using Clock = std::chrono::steady_clock;
 // cached_status_ is updated at most once per kMinCacheInterval; on average, the listener is called
 // at most once per kReportInterval.
 constexpr std::chrono::milliseconds kMinCacheInterval{10}, kReportInterval{100};
-// If the listener has not been called for kBurst, about kBurst / kReportInterval calls may follow
-// one another without pauses.
+// A listener that has not been called for kBurst may then be called about kBurst / kReportInterval
+// times without pauses.
 constexpr std::chrono::seconds kBurst{1};
 
 /// An observer that does nothing. It replaces the usual observer (ComputingStep), which would

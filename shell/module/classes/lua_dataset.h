@@ -23,8 +23,8 @@ class LuaDataset final : public Stream, public Instance {
   void call_if_defined(const char* hook) const;
 };
 
-/// The object that the registry makes of a dataset class in Lua; stream() returns the instance of
-/// the class. The options of the object are those of the instance.
+/// A wrapper that the registry makes for an object of a dataset class written in Lua; stream()
+/// returns this object. The options of the wrapper are those of the object.
 class DatasetSource final : public Plain {
  public:
   static constexpr const char* kKind = LuaDataset::kKind;

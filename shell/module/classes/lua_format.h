@@ -42,8 +42,7 @@ class LuaFormat final : public LuaObjectOf<Format>,
 /// Sets the traits of a format class, which the registry stores: the endings and signatures follow
 /// from its fields, the abilities from the methods that it defines.
 void set_format_traits(lua_State* L, int table_index, SchemaData& schema);
-/// From now on, the traits are set again whenever a field of the class is assigned on which they
-/// depend.
+/// From now on, an assignment to a field on which the traits depend sets the traits again.
 void watch_format(lua_State* L, int table_index);
 
 }  // namespace crescent::lua

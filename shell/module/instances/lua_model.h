@@ -1,6 +1,6 @@
 // Models whose class is written in Lua. A model with inputs and outputs, which an object of a class
 // Mine gets by Mine { inputs = i, outputs = o } or by connect() in its init, consists of the graph
-// between them; a model of a class derived from Sequential consists of a stack of layers. Their
+// between them; a model of a class derived from Sequential consists of a sequence of layers. Their
 // classes may define training steps and call.
 #pragma once
 #include "instances/lua_objects.h"

@@ -76,8 +76,8 @@ class LuaLayerOf : public Base,
   /// Adds the result of the class's get_build_config to the configuration; when the layer is made
   /// again, build_from_config gets it.
   Dict with_build_config(Dict config) const;
-  /// The nesting of the inputs of the call that builds the layer, while that call runs; otherwise,
-  /// for a model, structures().inputs.
+  /// How the inputs of the layer are nested: during the call that builds the layer, as in this
+  /// call; otherwise, for a model, as structures().inputs says.
   Value call_structure() const;
 
  private:

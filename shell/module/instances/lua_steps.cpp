@@ -129,7 +129,7 @@ StepLogs LuaSteps::compute_metrics(Model& model, const Batch& batch, const Tenso
 }
 
 /// Whether the training steps call the model. They do not call it if the class defines train_step
-/// but neither call nor a graph or a stack of layers.
+/// but no call, and the model has no graph of layers.
 bool LuaSteps::calls_model(const Model& model) const {
   return dynamic_cast<const LuaModel&>(model).graph() || instance_of(model).has("call") ||
          !instance_of(model).has("train_step");

@@ -150,8 +150,9 @@ std::vector<Parameter> parameters_of(lua_State* L, int index, const lua_Debug& f
   return parameters;
 }
 
-/// Pushes the function that the function of a Lua library at `index` calls, which is its upvalue
-/// `body` (shell/lua/libraries.lua), or the function itself.
+/// A function of a Lua library may do nothing but call another one, its upvalue `body`
+/// (shell/lua/libraries.lua). Pushes the `body` of the function at `index`; if it has none, pushes
+/// the function itself.
 void push_body(lua_State* L, int index) {
   for (int i = 1; const char* name = lua_getupvalue(L, index, i); ++i) {
     if (std::string_view(name) == "body" && lua_isfunction(L, -1)) return;

@@ -30,9 +30,9 @@ std::vector<std::string> defined_functions(lua_State* L, int class_index);
 
 /// Marks the metatable on top of the stack as the metatable of class tables.
 void mark_class(lua_State* L);
-/// Gives the table a table of its members, in which a member that is missing is looked up in the
-/// parent at `parent_index`, and pushes it. The class table itself has no fields of the user, so
-/// that its metamethod __newindex sees every definition.
+/// Gives the class table a separate table of its members, and pushes that table. A member that is
+/// missing in it is looked up in the parent at `parent_index`. The class table itself has no fields
+/// of the user, so that its metamethod __newindex sees every definition.
 void add_members(lua_State* L, int table_index, int parent_index);
 /// The key under which the class table holds the table of its members.
 const void* members_key();

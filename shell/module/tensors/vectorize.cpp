@@ -46,8 +46,9 @@ Shape leading_shape(const Tensor& x, int core_rank) {
 
 int64_t size_or_unknown(const Shape& shape) { return shape.is_known() ? shape.size() : -1; }
 
-/// Calls f on the parts of the arguments that consist of their last axes, as many as f expects; the
-/// leading axes are broadcast against each other. The calls are recorded as a scan.
+/// Calls f on parts of the arguments. A part has the last axes of its argument, as many as f
+/// expects of this argument. The leading axes of all arguments are broadcast against each other.
+/// The calls are recorded as a scan.
 Value call_vectorized(const ValueFunction& f, const VectorizeOptions& options, List arguments) {
   std::vector<size_t> mapped_indices;
   Tensors rows;
