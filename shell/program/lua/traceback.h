@@ -9,7 +9,8 @@ namespace crescent::program {
 /// The text with which a traceback in a message begins.
 inline constexpr std::string_view kTraceback = "\nstack traceback:";
 
-/// Whether the function of a stack level, of which lua_getinfo knows "S", is in the user's code.
+/// Whether a called function is in the user's code. lua_getinfo must have filled `frame` with the
+/// option "S".
 bool is_of_user(const lua_Debug& frame);
 
 /// The text of the calls in the user's code from stack level `level` on, the innermost first; if

@@ -7,7 +7,8 @@ namespace {
 
 // Entries of at most this size in bytes are compiled again as a whole after each line.
 constexpr size_t kMaxQuickBytes = 4096;
-// At most this number of statements at the end of an entry are tried as its last expression.
+// Of the statements of an entry, at most this number, beginning with the last one, are tried as the
+// start of the expression at its end.
 constexpr size_t kMaxTriedStatements = 8;
 
 /// Whether the text compiles; if not, an error message is left on the stack.
