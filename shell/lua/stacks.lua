@@ -1,6 +1,7 @@
 -- The base class for classes derived from Sequential: cr.Sequential:subclass "Mine". Their models
--- are stacks of layers. The layers are given when a model is made, Mine { layer, layer }, added by
--- model:add(layer), or made by the init of the class: Mine.super.init(self, { layer, layer }).
+-- apply layers one after another. The layers are given when a model is made, Mine { layer, layer },
+-- added by model:add(layer), or made by the init of the class: Mine.super.init(self, { layer, layer
+-- }).
 local cr, shell = ...
 
 local Stack = cr.Model:subclass "Sequential"

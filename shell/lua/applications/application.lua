@@ -153,7 +153,7 @@ end
 
 -- ---- the graph
 
--- Adds the inputs of the graph on which a symbol depends to `inputs`; `visited_calls` holds the
+-- Appends to `inputs` the inputs of the graph on which a symbol depends. `visited_calls` holds the
 -- visited calls of each layer.
 local function add_inputs(symbol, inputs, visited_calls)
   local layer, call = symbol.history.layer, symbol.history.node_index

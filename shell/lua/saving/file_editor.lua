@@ -268,8 +268,8 @@ local function compared_names(object)
   return names
 end
 
--- Prints what `reference` has and `target` lacks, and, with `counts.match_count`, weights whose
--- shapes differ.
+-- Prints the objects and weights that `reference` has and `target` lacks. If `counts` has a
+-- match_count, also prints the weights whose shapes differ.
 local function compare_objects(target, reference, path, names, counts)
   for _, name in ipairs(compared_names(reference)) do
     local expected_value, found_value, inner_path =
