@@ -18,10 +18,10 @@ class MaskArguments {
   /// output.
   MaskArguments(const List& layers, std::function<bool(const Dict& entry)> passes_masks_on);
 
-  /// Whether the mask argument of this call can be left out: it is the mask that the inputs carry
-  /// anyway, and only such arguments use the operations that compute it. Operations that are also
-  /// used otherwise stay in the graph; if the argument were left out then, Keras would add a second
-  /// set of operations of the same names when it opens the file again.
+  /// Whether the mask argument of this call can be left out. It must be the mask that the inputs
+  /// carry anyway, and the operations that compute it must be used for such arguments only.
+  /// Otherwise these operations stay in the graph; if the argument were left out, Keras would add a
+  /// second set of operations of the same names when it opens the file again.
   bool can_be_omitted(const Value& node) const;
 
  private:

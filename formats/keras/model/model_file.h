@@ -22,9 +22,9 @@ struct ArchiveParts {
 CRESCENT_KERAS_API ArchiveParts archive_parts(Model& model, const std::string& path,
                                               const SaveOptions& options);
 
-/// The entries of a file with only weights, in the layout of Keras 3, with the state of the
-/// optimizer if the model is compiled; without the layers, and the optimizer, in the list
-/// `objects_to_skip`.
+/// The entries of a file with only weights, in the layout of Keras 3. They include the state of the
+/// optimizer if the model is compiled. Layers and the optimizer are left out if `objects_to_skip`
+/// lists them.
 CRESCENT_KERAS_API Entries keras3_weight_entries(Model& model, const Value& objects_to_skip = {});
 /// The entries of a file with only weights: in the layout of Keras 3 if `path` ends in .weights.h5,
 /// else in that of Keras 2, for which `objects_to_skip` must be null.
