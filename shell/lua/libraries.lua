@@ -18,10 +18,10 @@
 -- save_feature_space(path, config) saves a FeatureSpace; returns false if the format of the file
 --   does not support that.
 -- given_options(object) returns the table of options with which an object of a class in Lua was
---   made. become_stack(model) makes a model of a class in Lua a sequence of layers, like
---   Sequential. add_to_stack(model, layer,
---   in_config) appends a layer, which the configuration of the model contains if `in_config` is
---   true or if init has run; pop_from_stack(model) removes the last one.
+--   made.
+-- become_stack(model) makes a model of a class in Lua a sequence of layers, like Sequential.
+--   add_to_stack(model, layer, in_config) appends a layer, which the configuration of the model
+--   contains if `in_config` is true or if init has run; pop_from_stack(model) removes the last one.
 -- dtypes() returns the names of all dtypes. note_path(path, table) tells messages where a table of
 --   the module is.
 -- dataset_class(name) returns the class of datasets with this name; nil if there is none.
@@ -107,8 +107,8 @@ local function function_refusing_colon(path, name, module, body)
   return checked_function
 end
 
--- Makes two mistakes raise errors: reading a missing name in the table of the module or in a nested
--- table, and calling functions in these tables with ':'.
+--- Makes two mistakes raise errors: reading a missing name in the table of the module or in a
+--- nested table, and calling functions in these tables with ':'.
 local function guard(path, table)
   shell.note_path(path, table)
   setmetatable(table, {

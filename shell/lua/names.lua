@@ -34,8 +34,8 @@ local function visit_all(path, t, visit, enclosing_tables)
   enclosing_tables[t] = nil
 end
 
--- The paths of everything in the module that has this name, or whose path ends in this dotted path
--- ("layers.Dense"); the shortest path first.
+--- The paths of everything in the module that has this name, or whose path ends in this dotted path
+--- ("layers.Dense"); the shortest path first.
 function names.paths(word)
   local paths, seen_paths, ending = {}, {}, "." .. word
   visit_all("cr", cr, function(path)
@@ -96,9 +96,9 @@ local function question_text(paths)
   return #paths == 0 and "" or " (did you mean " .. quoted_paths(paths) .. "?)"
 end
 
--- The hint for a name that programs in Python use for something that Crescent has under another
--- name or in another form; "" if `word` is no such name. `path` is the path of the table that lacks
--- the name.
+--- The hint for a name that programs in Python use for something that Crescent has under another
+--- name or in another form; "" if `word` is no such name. `path` is the path of the table that
+--- lacks the name.
 function names.counterpart(word, path)
   if python_names.texts[word] then return "; " .. python_names.texts[word] end
   for _, dtype in ipairs(shell.dtypes()) do

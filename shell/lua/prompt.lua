@@ -184,7 +184,7 @@ function prompt.remember_functions(text)
   shell.library("prompt/named_functions").remember(text)
 end
 
--- Whether the entry gave a new function to a name that compiled programs may have called.
+--- Whether the entry gave a new function to a name that compiled programs may have called.
 function prompt.have_functions_changed()
   return shell.library("prompt/named_functions").have_changed()
 end

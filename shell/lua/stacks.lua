@@ -1,7 +1,7 @@
 -- The base class for classes derived from Sequential: cr.Sequential:subclass "Mine". Their models
 -- apply layers one after another. The layers are given when a model is made, Mine { layer, layer },
--- added by model:add(layer), or made by the init of the class: Mine.super.init(self, { layer, layer
--- }).
+-- added by model:add(layer), or made by the init of the class:
+-- Mine.super.init(self, { layer, layer }).
 local cr, shell = ...
 
 local Stack = cr.Model:subclass "Sequential"
@@ -19,9 +19,8 @@ local function take_layers(options)
 end
 
 --- Makes the model a sequence of the layers in `options`, like Sequential. The configuration of the
---  model contains
---- these layers if `options` are those with which the model was made; otherwise the init of the
---- derived class has made the layers, and makes them again when the model is loaded.
+--- model contains these layers if `options` are those with which the model was made; otherwise the
+--- init of the derived class has made the layers, and makes them again when the model is loaded.
 function Stack:init(options)
   local are_in_config = rawequal(options, shell.given_options(self))
   shell.become_stack(self)

@@ -124,8 +124,8 @@ function Tuner:search_space_summary()
   end
 end
 
--- The argument of a method that takes a number, given as it is or by name, as in get_best_models {
--- num_models = 2 }.
+-- The argument of a method that takes a number, given as it is or by name:
+-- get_best_models { num_models = 2 }.
 local function count_of(method, name, value)
   if type(value) ~= "table" then return value end
   for key in pairs(value) do

@@ -72,7 +72,7 @@ local function split_elements(dataset, left_size, right_size, shuffle, seed)
   return dataset:take(left_count), dataset:skip(left_count):take(right_count)
 end
 
--- Appends the tensors in a nested table to `tensors`, each with its path.
+--- Appends the tensors in a nested table to `tensors`, each with its path.
 local function collect_tensors(value, path, tensors)
   if type(value) == "userdata" then
     tensors[#tensors + 1] = { path = path, array = value }
