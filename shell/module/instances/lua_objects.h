@@ -181,8 +181,9 @@ class LuaCallback final : public LuaObjectOf<ForwardingCallback> {
   void on_epoch_end(int64_t epoch, Logs& logs) override;
   Dict get_state() const override;
   void set_state(const Dict& state) override;
-  /// Whether the callback writes files in all processes of a training run, as the attribute
-  /// writes_for_all of the object or its class says; false if there is no such attribute.
+  /// Whether the callback only writes or shows values that are equal in all processes of a
+  /// distributed training, so that only one process calls its hooks: the attribute writes_for_all
+  /// of the object or its class; false if there is no such attribute.
   bool writes_for_all() const override { return attribute("writes_for_all") == Value(true); }
 
  protected:
