@@ -54,7 +54,8 @@ end
 
 local units, order = {}, {}  -- units by name; names in the order in which our workloads print them
 
---- How a process ended, by the results of close(); a shell adds 128 to the number of a signal.
+--- Describes how a process ended, from the results of io.popen's close(). If a signal ends a
+--- command, the shell exits with 128 plus the number of the signal.
 local function ending_text(reason, code)
   if reason == "exit" and code > 128 then reason, code = "signal", code - 128 end
   return reason == "signal" and "signal " .. code or "status " .. code
@@ -102,7 +103,7 @@ local function median(list)
   return #sorted % 2 == 1 and sorted[middle + 1] or (sorted[middle] + sorted[middle + 1]) / 2
 end
 
---- The values of one name in all rounds; nil if one of the rounds has no value.
+--- The values with this name in all rounds; nil if a round has no such value.
 local function all_of(rounds, name)
   local values = {}
   for i, round in ipairs(rounds) do
@@ -160,8 +161,8 @@ local function print_table(rows, markdown)
   end
 end
 
---- Runs the commands of all peers; a label gets the best values of its commands, and none if one of
---- them failed. Returns the values by label, and adds to the list of failures.
+--- Runs the commands of all peers. A label gets the best values of its commands, or no values if
+--- one of the commands failed. Returns the values by label, and adds to the list of failures.
 local function values_of_peers(options, round, failures)
   local values, has_failed = {}, {}
   for _, label in ipairs(options.labels) do values[label] = {} end

@@ -3,10 +3,10 @@
 --   crescent tests/bench/workloads/NAME.lua [--threads N] [--bf16] [--seconds S] [--batch N]
 --     [--only NAME,NAME] [--cores] [--list] [--validate]
 -- --list only prints the names of the workloads. --cores prints upper bounds of the speed-up on 4,
--- 8, 16 and 32 cores that follow from how the work is divided; rows that lose most on 16 cores come
--- first. --batch is the batch size of training. --validate compares the first steps with op-by-op
--- execution instead of measuring, in a separate process, so that it does not affect memory and
--- caches.
+-- 8, 16 and 32 cores that follow from how the work is divided; the instructions that lose most time
+-- on 16 cores come first. --batch is the batch size of training. --validate compares the first
+-- steps with op-by-op execution instead of measuring, in a separate process, so that it does not
+-- affect memory and caches.
 local cr = require "crescent"
 local validate = require "validate"
 
@@ -103,14 +103,14 @@ local function print_division(name, profile)
   for c = 2, #cores do emit(name .. "_on_" .. cores[c], total[1] / total[c], "times") end
 end
 
---- The batch size: at most 4 for large networks if the time is so short that the run only shows
---- that the workload works.
+--- The batch size. If so little time is given that the run can only show that the workload works,
+--- large networks get at most 4 samples.
 local function batch_of(w, batch)
   return w.is_large and options.seconds < 0.1 and math.min(batch, 4) or batch
 end
 
---- Measures training on batches * batch samples: w.x and w.y are functions of the number of
---- samples, w.flops the floating-point operations of a forward pass per sample.
+--- Measures training. The functions w.x and w.y make the inputs and targets of a number of samples;
+--- w.flops is the number of floating-point operations of a forward pass per sample.
 function measure.train(name, w)
   if not is_chosen(name) then return end
   local batch = options.batch or batch_of(w, w.batch)
@@ -154,8 +154,8 @@ function measure.predict(name, w)
   end
 end
 
---- Measures a function of tensors in bytes moved per second; the further arguments are functions
---- that make its arguments.
+--- Measures a function of tensors in bytes moved per second. The last parameters are functions that
+--- make the arguments of f.
 function measure.op(name, bytes, f, ...)
   if not is_chosen(name) or options.cores then return end
   local inputs = {}
@@ -165,8 +165,7 @@ function measure.op(name, bytes, f, ...)
   emit(name, bytes / seconds / 1e9, "GB/s")
 end
 
---- Measures training and prediction of a model: prediction of one sample, and of 256 if the
---- workload asks for throughput.
+--- Measures the training of a model, and its predictions for each batch size in `w.predictions`.
 function measure.all(name, w)
   measure.train(name .. "_train" .. (w.per_step and "_step" or ""), w)
   for _, batch in ipairs(w.predictions or {}) do

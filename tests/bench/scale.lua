@@ -15,7 +15,7 @@ local networks = {  -- the assumed time of a message in seconds, and bytes per s
   { name = "100 Gbit", latency = 5e-6, rate = 12.5e9 },
 }
 
--- ---- what a process that mpirun started does
+-- ---- the work of the processes that mpirun starts
 
 --- The workload of tests/bench/workloads with this name.
 local function workload(name)
@@ -53,7 +53,8 @@ function tasks.all_reduce()
   end
 end
 
---- Times steps on a batch for each of `count` processes that share them.
+--- Times training steps that `count` processes share; each process has its own batch of
+--- `batch_of_process` samples.
 local function time_steps(w, step_count, batch_of_process, count)
   cr.config.set_threads(1)
   cr.random.seed(0)
@@ -96,9 +97,10 @@ local task_name, name, step_count, batch =
   (ranks.task or ""):match "^(%S+) ?(%S*) ?(%S*) ?(%S*)$"
 if tasks[task_name] then return tasks[task_name](name, step_count, batch) end
 
--- ---- what the first process does
+-- ---- the work of the process that the user starts
 
---- The lines that the first of `count` processes with this task writes, as lists of words.
+--- Starts `count` processes with this task; returns the lines that the first process writes, each
+--- as a list of words.
 local function lines_of_processes(count, ...)
   local has_passed, text = ranks.start(count, table.concat({ ... }, " "))
   assert(has_passed, text)
@@ -126,8 +128,8 @@ end
 local options = { steps = 8, only = "mlp,cnn,resnet20,transformer", batch = "" }
 for i = 1, #arg, 2 do options[arg[i]:match "^%-%-(%w+)$"] = arg[i + 1] end
 
---- Seconds of a step of `count` processes with this task, the number of weights, and the batch size
---- of a process.
+--- Starts `count` processes with this task; returns the seconds of a training step, the number of
+--- weights, and the batch size of a process.
 local function step_of(name, task_name, count)
   local numbers = {}
   for _, words in ipairs(lines_of_processes(count, task_name, name, options.steps,
@@ -183,10 +185,10 @@ for name in options.only:gmatch "[^,]+" do
       predicted_seconds * 1e3, shared_seconds * 1e3,
       100 * (predicted_seconds / shared_seconds - 1)))
   end
-  -- Ways to train with many machines. Each row has a name, a function for the bytes of the
-  -- all_reduce that takes as long as the communication of a step, and a function for the bytes of
-  -- weights, gradients and Adam's state in each process. Divided weights are gathered in the
-  -- forward and in the backward pass.
+  -- Ways to train with many machines. Each row has a name and two functions. The first returns the
+  -- number of bytes whose all_reduce takes as long as the communication of a step. The second
+  -- returns the bytes of weights, gradients and Adam's state in each process. Divided weights are
+  -- gathered in the forward and in the backward pass.
   local strategies = {
     { "data parallel", function() return 4 * weight_count end,
       function() return 16 * weight_count end },

@@ -21,9 +21,9 @@ end
 --- The tolerance, which is larger where float16 or bfloat16 numbers are summed.
 local function tolerance_for(has_16_bit_floats) return has_16_bit_floats and 0.1 or 2e-3 end
 
---- Compares the first training steps. The difference of a weight is relative to the distance that
---- it has moved, and to the largest distance of any weight: where a gradient is 0 except for
---- rounding, the weight moves only because of rounding.
+--- Compares the losses and weights after the first training steps. A weight may be off by a share
+--- of the distance that training has moved it, plus a share of the largest such distance: where a
+--- gradient is 0 except for rounding, the weight moves only because of rounding.
 function validate.training(name, w, batch, has_16_bit_floats)
   local steps, initial_weights = 2, nil
   local x, y = w.x(batch * steps), w.y(batch * steps)

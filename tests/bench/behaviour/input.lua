@@ -1,6 +1,6 @@
--- The cost of training from files compared with training from memory, for each order of samples.
+-- Compares training from files with training from memory, for each way to shuffle the samples.
 --   crescent tests/bench/behaviour/input.lua [--threads N] [--seconds S]
--- --seconds is the time for each order; less than one second uses few samples.
+-- --seconds is the time for each way to shuffle; less than one second uses few samples.
 package.path = ((arg[0]:match "^(.*)/[^/]*$") or ".") .. "/../?.lua;" .. package.path
 local cr = require "crescent"
 local measure = require "measure"

@@ -23,7 +23,8 @@ local function read_sentences()
   return texts
 end
 
---- Numbers words by frequency: the most frequent ones from 2 on, 1 for all others.
+--- Numbers the most frequent words from 2 on, by frequency. The caller uses the number 1 for all
+--- other words.
 local function numbers_of_words(texts)
   local word_counts, words, word_numbers = {}, {}, {}
   for _, text in ipairs(texts) do

@@ -20,8 +20,8 @@ HWY_BEFORE_NAMESPACE();
 namespace crescent::bench::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// The number of independent chains of additions: enough to keep two units with a latency of four
-/// cycles busy, few enough to fit in registers.
+/// The number of independent chains of multiply-adds: enough to keep two arithmetic units with a
+/// latency of four cycles busy, and few enough to fit in registers.
 constexpr int kChains = 12;
 
 /// Runs chains of multiply-adds; returns the number of floating-point operations done.
@@ -71,8 +71,8 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// The best rate of several repetitions in which all threads call `run_work` at once: the sum of
-/// the threads' work per second of the slowest thread.
+/// Lets all threads call `run_work` at once, several times; returns the best rate. The rate is the
+/// work of all threads, divided by the seconds of the slowest thread.
 double best_rate(int threads, const std::function<double(int thread)>& run_work) {
   double best = 0;
   for (int repetition = 0; repetition < kRepetitions; ++repetition) {

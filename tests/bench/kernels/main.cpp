@@ -19,8 +19,8 @@ Tensor random_array(const Input& input) {
   return ops::cast(uniform, input.spec.dtype);
 }
 
-/// The limit in GFLOP/s or GB/s, measured at the first call. A float32 product on AMX tiles
-/// (bf16x3) takes six bfloat16 products.
+/// The limit in GFLOP/s or GB/s, measured at the first call. Kernels with "bf16x3" in their name
+/// compute a float32 product as six bfloat16 products on AMX tiles.
 double limit_of(Limit limit, DType dtype, const std::string& kernel) {
   static const double memory = memory_bandwidth(threads()), fma = fma_peak(threads()),
                       bf16 = bf16_peak(threads());
@@ -50,7 +50,8 @@ ProfileEntry profile_of(const Function& f, const Tensors& inputs) {
   return total;
 }
 
-/// Reports the largest speedup on several cores that the division of the work allows.
+/// Reports upper bounds of the speedup on several cores, which follow from how the work is divided
+/// into parts.
 void report_speedups(benchmark::State& state, const ProfileEntry& row) {
   state.counters["parts"] = static_cast<double>(row.parts);
   state.counters["largest_%"] = 100 * row.largest_part;

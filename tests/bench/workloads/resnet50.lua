@@ -9,8 +9,9 @@ local function convolve(x, filters, kernel, strides, scale)
   return layers.BatchNormalization { gamma_initializer = scale or "ones" }(x)
 end
 
---- A block that begins as the identity: otherwise the gradients of so many layers depend on the
---- last bit of every sum, and no two ways of computing them agree.
+--- A residual block whose last kernel starts with zeros, so that the block begins as the identity.
+--- Otherwise rounding errors would grow over the many layers until two correct ways to compute the
+--- gradients disagree.
 local function block(x, filters, strides, projects)
   local y = layers.ReLU()(convolve(x, filters, 1, 1))
   y = layers.ReLU()(convolve(y, filters, 3, strides))
