@@ -1,5 +1,5 @@
-// Differences between results and expected values. Unlike std::max and comparisons, these functions
-// do not lose a NaN, and an infinite bound does not accept every difference.
+// Differences between results and expected values. Unlike std::max, these functions do not ignore
+// NaN, and an infinite expected value does not make every relative difference 0.
 #pragma once
 #include <algorithm>
 #include <cmath>

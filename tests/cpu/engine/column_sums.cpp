@@ -18,8 +18,8 @@ struct Gradients {
   size_t steps;
 };
 
-/// The gradients for inputs x (k,m) and the upstream gradient dy (k,n). With `updates_weight` the
-/// weight is updated with its gradient, as an optimizer does.
+/// The gradients of a weight and a bias for inputs x (k,m) and the upstream gradient dy (k,n). With
+/// `updates_weight` the weight is updated with its gradient, as an optimizer does.
 Gradients gradients(const Tensor& x, const Tensor& dy, bool updates_weight) {
   const Variable w(Tensor::full({x.dim(1), dy.dim(1)}, 1.0));
   const Program program = optimize(trace(

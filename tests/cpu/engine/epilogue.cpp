@@ -148,8 +148,8 @@ TEST_CASE("what a product is made of is not written over by what follows it", "[
   check_steps(
       [](const Tensors& in) {
         const Tensor g = gradient(ops::tanh(in[0]), ops::tanh(in[1]), false);
-        // All intermediate values before flip are in the arena, where a later one could overwrite
-        // an earlier one.
+        // All intermediate values before flip are in the arena, the block of memory that they
+        // share, where a later one could overwrite an earlier one.
         return Tensors{ops::flip(ops::tanh(g * in[2]), {0})};
       },
       {sines({96, 600}, 1), sines({96, 96}, 2), sines({600, 96}, 3)});

@@ -214,7 +214,7 @@ TEST_CASE("what is prepared of one weight in several shapes is not taken for eac
 
 TEST_CASE("prepared weights go with the last program that wants them") {
   const Variable w(sines({512, 512}, 3));
-  // Allocates everything else that is allocated only once.
+  // Runs both batch sizes once, so that memory that is allocated only once is not counted below.
   PredictingProgram(w, 1).run(), PredictingProgram(w, 200).run();
   const int64_t bytes_before = allocated_bytes();
   {

@@ -106,7 +106,8 @@ int64_t sliced_region_count(const Program& program) {
                        [](const auto& i) { return i.op->name() == "sliced"; });
 }
 
-/// The number of instructions of this name in all sliced regions.
+/// The number of instructions of this name in the parts of the program that are computed slice by
+/// slice.
 int64_t count_in_slices(const Program& program, std::string_view name) {
   int64_t count = 0;
   const auto in_slices = cpu::by_slices(program);
@@ -145,7 +146,7 @@ TEST_CASE("slices of the batch give what the whole does", "[cpu][slices]") {
 TEST_CASE("depthwise convolutions normalize row by row", "[cpu][slices]") {
   const int64_t stride = GENERATE(1, 2);
   Shape shape = GENERATE(Shape{40, 33, 36, 25}, Shape{40, 36, 33, 24}, Shape{560, 5, 1, 400});
-  // Enlarges the batch so that the results are large as well.
+  // A stride makes the results smaller; a larger batch makes up for this.
   shape.set(0, shape[0] * stride * stride);
   const cpu::test::Simd simd =
       GENERATE(cpu::test::kNative, cpu::test::kNoAvx512, cpu::test::kNoAvx2);

@@ -169,7 +169,8 @@ O op_of(const AttentionRule& rule) {
   return op;
 }
 
-/// Adds the mask and the state of the draw to the inputs, if there are any.
+/// Adds the mask, and the random state from which dropout draws, to the inputs if the rule has
+/// them.
 void add_inputs(const AttentionRule& rule, std::vector<Array>& in) {
   if (rule.mask) in.push_back(*rule.mask);
   if (rule.dropout > 0) in.push_back({{DType::int64, {2}}, {double(kSeed), double(kCounter)}});
@@ -339,8 +340,9 @@ TEST_CASE("NaN and infinity in attention spread as in the plain form", "[cpu][at
           run(*make_kernel({op_of<Attention>(rule), specs, out, options}), in, out, 2).outputs[0];
       CAPTURE(input_index, step, is_causal, not_finite);
       for (int64_t i = 0; i < wanted.spec.shape.size(); ++i) {
-        // A kernel does not read keys that no query of its block may attend to, while the plain
-        // form multiplies them by 0, which makes NaN of infinities.
+        // Kernels skip keys to which no query of a block may attend. The reference multiplies these
+        // keys by 0 instead, which gives NaN for infinities, so queries before the changed key are
+        // not compared.
         if (is_causal && input_index > 0 && i / 3 < step) continue;
         if (std::isfinite(wanted[i]))
           CHECK(got[i] == Approx(wanted[i]).margin(1e-5));

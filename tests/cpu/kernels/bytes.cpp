@@ -42,8 +42,8 @@ int32_t product_at(const int8_t* a, int64_t step_a, const int8_t* b, int64_t ste
   return static_cast<int32_t>(sum);
 }
 
-/// A left operand for products whose rows consist of runs: `depth.runs` runs of `depth.length`
-/// values each, which lie anywhere in memory.
+/// The left operand of a product. Each of its rows consists of `depth.runs` runs, which are
+/// `depth.length` consecutive values each and lie anywhere in memory.
 struct Runs {
   int64_t m, n;
   bytes::Depth depth;
@@ -82,7 +82,7 @@ std::vector<int8_t> packed_panels(const std::vector<int8_t>& b, int64_t n, bytes
   return b_panels;
 }
 
-/// The result c without the columns beside it, which must be unchanged.
+/// The m x n result c without the margin columns to its right. Fails if one of these was changed.
 std::vector<int32_t> without_margin_columns(const std::vector<int32_t>& c, int64_t m, int64_t n) {
   std::vector<int32_t> result;
   for (int64_t i = 0; i < m; ++i)
@@ -96,7 +96,7 @@ std::vector<int32_t> without_margin_columns(const std::vector<int32_t>& c, int64
   return result;
 }
 
-/// Multiplies a (m, k) by b (k, n) with the instructions.
+/// Multiplies a (m, k) by b (k, n) with these instructions of the processor.
 std::vector<int32_t> multiply(bytes::Instructions instructions, const std::vector<int8_t>& a,
                               const std::vector<int8_t>& b, int64_t m, int64_t n, int64_t k) {
   const bytes::Depth depth{k};

@@ -117,7 +117,7 @@ const Case kCases[] = {
     {{3, 20, 5}, {3, 5, 7}, spec({1}, {1}, {2}, {0})},                      // causal, 1D
     {{3, 21, 16}, {5, 16, 32}, spec({2}, {1}, {1}, {2})},
     {{2, 5, 6, 7, 3}, {2, 3, 2, 3, 8}, spec({1, 2, 1}, {1, 1, 2}, {0, 1, 1}, {1, 1, 0})},
-    // The work is split by rows.
+    // These cases are split among threads by rows.
     {{1, 30, 28, 32}, {3, 3, 32, 40}, spec({1, 1}, {1, 1}, {1, 1}, {1, 1})},
     {{2, 61, 50, 16}, {5, 3, 16, 32}, spec({2, 1}, {1, 1}, {1, 1}, {2, 1})},
     // A 1x1 kernel, applied pixel by pixel.
@@ -143,8 +143,8 @@ TEST_CASE("convolution of bfloat16, with tiles and without", "[cpu][conv]") {
 }
 
 TEST_CASE("3x3 convolution by Winograd's algorithm", "[cpu][conv]") {
-  // Winograd's error relative to the largest value is up to 3.1e-6 (gradient of the kernel 1.4e-6),
-  // that of oneDNN up to 1.2e-6 (0.6e-6).
+  // Measured errors relative to the largest value: up to 3.1e-6 for Winograd's algorithm (1.4e-6
+  // for the gradient of the kernel), and up to 1.2e-6 (0.6e-6) for oneDNN.
   const Case cases[] = {
       {{9, 8, 8, 16}, {3, 3, 16, 16}, spec({1, 1}, {1, 1}, {1, 1}, {1, 1})},
       {{3, 13, 11, 12},
@@ -159,7 +159,7 @@ TEST_CASE("3x3 convolution by Winograd's algorithm", "[cpu][conv]") {
       {{1, 23, 24, 150},
        {3, 3, 150, 96},
        spec({1, 1}, {1, 1}, {1, 1}, {1, 1})},  // a kernel shared by all threads
-      // The tiles form many blocks.
+      // Winograd's tiles form many blocks.
       {{200, 4, 4, 16}, {3, 3, 16, 33}, spec({1, 1}, {1, 1}, {1, 1}, {1, 1})},
       {{1, 16, 15, 32},
        {3, 3, 32, 40},

@@ -226,8 +226,8 @@ void check_outputs(const Fused& op, const std::vector<Array>& inputs, const Tens
 TEST_CASE("what is compiled as one loop gives the bits of its steps") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (const Chain& chain : chains()) {
-    // Shapes of one row and of several rows; with several rows the inputs that are not streamed
-    // repeat for each row.
+    // Shapes of one row and of several rows. If a chain is computed row by row, an input that is
+    // not a stream (not read element by element) has a single row, which is repeated.
     for (const Shape& shape : {Shape{7}, Shape{19}, Shape{5000}, Shape{9, 7}, Shape{3, 50, 33},
                                Shape{400, 96}, Shape{40, 512}}) {
       CAPTURE(chain.steps.size(), chain.is_scalar.size(), shape);
@@ -271,8 +271,7 @@ TEST_CASE("steps that read their own results are no loop that reads inputs in th
       in.push_back(inputs.back().spec);
     }
     for (int input = 0; input < static_cast<int>(count); ++input) {
-      // In place of this input, the chain reads the result of the previous step, from the first
-      // step on that reads the input.
+      // Replaces the input by the result of the step before the first step that reads the input.
       const auto reads_input = [&](const FusedStep& step) {
         const auto end = step.args.begin() + operands_of(step);
         return std::find(step.args.begin(), end, input) != end;

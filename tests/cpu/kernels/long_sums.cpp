@@ -1,4 +1,4 @@
-// Sums of many products stay accurate, because kernels add partial sums.
+// Sums of many products stay accurate, because kernels compute partial sums and then add these.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -86,7 +86,8 @@ TEST_CASE("quotients of floats are floored as if division were exact") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   Array a = random({1003}, DType::float32, 1, -50, 50),
         b = random({1003}, DType::float32, 2, -3, 3);
-  // Multiples of b, as far as float32 has them: their quotients are rounded to whole numbers.
+  // Every second element of a is a multiple of b, rounded to float32. Its rounded quotient is a
+  // whole number, even if the exact quotient is slightly smaller.
   for (size_t i = 0; i < a.values.size(); i += 2) {
     const auto divisor = static_cast<float>(b.values[i]);
     a.values[i] = static_cast<float>(static_cast<double>(i % 17) * divisor);

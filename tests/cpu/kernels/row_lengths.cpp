@@ -95,7 +95,7 @@ TEST_CASE("reductions of rows of any length take in the last element", "[cpu][le
                         DType::uint8, DType::boolean}) {
       if (is_logical != (dtype == DType::boolean) || (is_mean && !is_floating(dtype))) continue;
       if (dtype == DType::uint8 && (reduction.low < 0 || reduction.special < 0)) continue;
-      // For dtypes of 16 bits all factors are 1, because other products would be rounded.
+      // Products in dtypes of 16 bits are not compared, because they are rounded.
       if (is_product && size_of(dtype) < 4) continue;
       for (int64_t n : kLengths) {
         const Array x = rows_with(n, dtype, reduction.low, reduction.high, reduction.special);

@@ -32,8 +32,9 @@ Kernel host_kernel(const OpPtr& op, const TensorSpecs& in, const TensorSpecs& ou
   };
 }
 
-/// A scan. Its body is compiled to code of its own, which runs once per step. The last output of
-/// the instruction is scratch memory: the block of the body, and two sets of states.
+/// A scan. Its body is compiled to a list of kernels of its own, which runs once per step. The last
+/// output of the instruction is scratch memory: the memory block of the body, and two sets of
+/// states.
 class ScanKernel {
  public:
   ScanKernel(const Scan& scan, const TensorSpecs& in, const TensorSpecs& out, Traffic& traffic,
@@ -148,8 +149,8 @@ void KernelList::add_step(const Program& program, const Program::Instruction& i,
   steps_.push_back(std::move(step));
 }
 
-/// Adds the copies of outputs and variables. A variable that takes the old value of a second
-/// variable must be copied before the second one changes.
+/// Adds the copies of results to the program's outputs and variables. A variable that takes the old
+/// value of a second variable must be copied before the second one changes.
 void KernelList::add_results(const Program& program) {
   for (size_t i = 0; i < program.outputs.size(); ++i) {
     const size_t value = static_cast<size_t>(program.outputs[i]);
