@@ -1,6 +1,6 @@
--- Processes that read only their rows of arrays, of files and of chains of datasets, or that each
--- provide a part of every batch, get the results of a single process, for every size of the last
--- batch.
+-- Several processes train on arrays, on files and on chains of datasets. Each process reads only
+-- its own rows, or provides its own part of every batch. The results equal those of a single
+-- process for every size of the last batch.
 package.path = arg[0]:match "^(.*)/" .. "/?.lua;" .. package.path
 local ranks = require "ranks"
 
@@ -93,8 +93,8 @@ local function numbers(folder)
   return results
 end
 
--- The results of runs whose processes each give their part of 60 rows, by a generator and by
--- shards.
+-- The results of training in which each process provides its part of 60 rows: by a generator, and
+-- by shards of a dataset.
 local function numbers_of_parts(folder)
   local rows = 60
   local y = cr.ops.sum(rows_of(cr.data.read_npy(folder .. "/x.npy"), rows), 1, true)

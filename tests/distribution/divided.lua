@@ -1,4 +1,4 @@
--- Weights that are divided among processes train as in a single process.
+-- Training with weights that are divided among processes gives the results of a single process.
 package.path = arg[0]:match "^(.*)/" .. "/?.lua;" .. package.path
 local ranks = require "ranks"
 local divided = require "divided_cases"

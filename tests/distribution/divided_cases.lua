@@ -43,7 +43,7 @@ function divided.perceptron(options)
     dense(1, { name = "dense_c" }) }
 end
 
---- Trains for 20 steps, of which some have fewer rows than others.
+--- Trains for 5 epochs unless another number is given. The last batch of each epoch is short.
 function divided.train(model, x, y, epochs)
   return model:fit(x, y, { epochs = epochs or 5, batch_size = 10, verbose = 0 })
 end

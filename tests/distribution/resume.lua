@@ -58,7 +58,8 @@ os.execute("rm -r " .. whole_folder)
 math.randomseed(tonumber(os.getenv "CRESCENT_KILL_SEED") or 1)
 for trial = 1, 5 do
   local folder = ranks.folder()
-  -- The run is killed twice, each time in another process at another moment; then it ends.
+  -- The run is killed twice, each time in another process and at another moment; then it runs to
+  -- its end.
   for _ = 1, 2 do
     local count = math.random(2, 4)
     local ok = ranks.start(count, string.format("%s:%d:%d:%.4f", folder,

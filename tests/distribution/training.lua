@@ -80,8 +80,8 @@ function cases.weights_and_masks()
       validation_split = 0.2 })
 end
 
--- The kernel of attention draws dropout by the index of a weight in the whole batch, not in the
--- part of a process; attention over two axes has several rows for each sample.
+-- Attention drops weights at random by their index in the whole batch, not in the part of a
+-- process. Attention along one of two axes has several rows of weights for each sample.
 function cases.attention()
   local x = normal(21, 3, 4, 2)
   local input = cr.Input { shape = { 3, 4, 2 } }
@@ -92,7 +92,7 @@ function cases.attention()
   hidden = heads[2](hidden, hidden, { use_causal_mask = true })
   local output = cr.layers.Dense(1)(cr.layers.Flatten()(hidden))
   local model = cr.Model { inputs = input, outputs = output }
-  -- Adam would amplify the rounding errors of the biases of keys, whose gradient is 0
+  -- The gradient of the biases of keys is 0 except for rounding errors, which Adam would amplify.
   model:compile { optimizer = cr.optimizers.SGD(0.005), loss = "mse" }
   return model, model:fit(x, ops.sum(x, { 1, 2 }):slice({ 1, 1 }, { 21, 1 }),
     { epochs = 4, batch_size = 8, verbose = 0 })
