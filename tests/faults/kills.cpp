@@ -109,7 +109,7 @@ ModelPtr trained(const std::string& file, bool slow) {
   return model;
 }
 
-/// The state of the model that the run has changed, as bytes.
+/// The weights of the model and the state of its optimizer, as bytes.
 std::string bits(const Model& model) {
   std::string bytes;
   Variables variables = model.weights();

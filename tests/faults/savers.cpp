@@ -107,8 +107,8 @@ Saver saver_of_texts(int width) {
 
 using Endings = std::vector<std::string>;
 
-/// Formats of images and sounds, which cannot store arbitrary arrays; they save with replace_file
-/// like the other formats.
+/// Formats of images and sounds. The tests skip them, because they cannot store arbitrary arrays;
+/// they save with replace_file like the other formats.
 const std::set<std::string> kFormatsOfFixedArrays = {"bmp", "jpeg", "png", "pnm", "wav"};
 
 Endings endings_of(std::string_view ability) {
@@ -126,7 +126,8 @@ Endings endings_of(std::string_view ability) {
     if (ability == WeightsFormat::kAbility && name == "archive")
       continue;  // this format stores a whole model or nothing
     if (kFormatsOfFixedArrays.contains(name)) continue;
-    // The format "sharded" writes several files, each of which is replaced like a single one.
+    // The format "sharded" is skipped, because it writes several files; each is replaced like a
+    // single file.
     if (name == "sharded") continue;
     if (has_ability && !endings.empty()) result.push_back(endings.front());
   }

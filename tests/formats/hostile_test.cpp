@@ -15,7 +15,8 @@
 namespace crescent::hdf5 {
 namespace {
 
-/// A file written with the C interface of HDF5, which allows contents that contradict each other.
+/// A file that is written with the C interface of HDF5, so that its contents can contradict each
+/// other.
 class CraftedFile {
  public:
   CraftedFile(const Scratch& scratch, H5F_libver_t version = H5F_LIBVER_EARLIEST)

@@ -8,8 +8,8 @@
 namespace crescent::hdf5 {
 namespace {
 
-/// A file with variable-length strings, which h5py writes and on which damaged files crash libhdf5
-/// 1.10 most often.
+/// A file with variable-length strings, as h5py writes them. Damaged strings of this kind are the
+/// most frequent cause of crashes in libhdf5 1.10.
 std::string file_with_variable_texts(const Scratch& scratch) {
   std::string path = scratch.path("seed.h5");
   Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);

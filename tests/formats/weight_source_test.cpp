@@ -1,4 +1,5 @@
-// Saves and loads models through a WeightSource that is not a file, which formats/keras supports.
+// Saves and loads models through a WeightSource that is not a file; formats/keras works with any
+// WeightSource.
 #include "keras/model/model_file.h"
 #include "models.h"
 

@@ -58,7 +58,7 @@ TEST_CASE("an array or a group of another file of ours is seen, though it fits")
 
 bool is_crescent_attribute(const std::string& name) { return name.starts_with("crescent"); }
 
-/// Rewrites the file as a program does that does not know Crescent's attributes.
+/// Removes what Crescent adds to files of Keras. This is lost when another program rewrites a file.
 void remove_crescent_attributes(const std::string& path) {
   const Hdf5Changes surgery(path);
   for (const std::string& object : surgery.objects())
@@ -93,8 +93,8 @@ TEST_CASE("a file that another program wrote over ours is its own, whatever is l
     Hdf5Changes(path).copy_attribute(Hdf5Changes(own_path), name);
   check_same(crescent::load_model(path)->get_weights(), wanted);
 
-  // A single object with a checksum marks a file as written by Crescent, so the checksums of the
-  // other objects count as missing.
+  // If a single object has a checksum, the file counts as written by Crescent, and the missing
+  // checksums of the other objects are an error.
   Hdf5Changes(path).copy(Hdf5Changes(own_path), "crescent_random", "crescent_random");
   CHECK(contains(error_message(path), "damaged"));
 }

@@ -1,6 +1,5 @@
 // Fuzzes the conversion of configurations: any JSON, taken as a model's configuration of any
-// version of Keras, is converted or refused. The first byte selects the version. No model is built
-// from it.
+// version of Keras, is converted or refused. The first byte selects the version. No model is built.
 #include "crescent/base/error.h"
 #include "keras/configs/config_in.h"
 

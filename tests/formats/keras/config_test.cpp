@@ -73,7 +73,8 @@ TEST_CASE("before 2.2.3 a Sequential is a bare list") {
   CHECK(model_from_config(model)->count_params() == 10);
 }
 
-/// A graph that adds two results of a model inside; `options` of the Add begin with a comma.
+/// The configuration of a graph in which the layer Add adds two results of an inner model.
+/// `options` are further options of Add as JSON, beginning with a comma.
 std::string graph_of(const char* nodes_of_add, const std::string& options = "") {
   return std::string(R"({"class_name": "Model", "config": {"name": "g", "layers": [
     {"class_name": "InputLayer", "name": "a", "config": {"batch_input_shape": [null, 4],
@@ -121,7 +122,7 @@ TEST_CASE("calls of a model inside a model count from 1 in Keras 2 and from 0 he
     return written.as_dict().at("config").as_dict().at("output_layers");
   };
   CHECK(outputs(keras2) == Value(List{List{"sum", 0, 0}}));
-  // With a list here, model.output in Keras would be a list.
+  // If this was a list of one output, model.output in Keras would be a list.
   CHECK(outputs(keras3) == Value(List{"sum", 0, 0}));
 }
 

@@ -92,7 +92,8 @@ TEST_CASE("layers of an .h5 that Keras 3 would misread say their module") {
   CHECK(has_module({-1, 5, 4}, "UnitNormalization", {{"axis", List{1, 2}}}));
   CHECK_FALSE(has_module({-1, 5, 4}, "LayerNormalization", {}));
   CHECK_FALSE(has_module({-1, 5, 4}, "BatchNormalization", {{"axis", 1}}));
-  // Keras would take the string "dot" of "score_mode" for a function of this name.
+  // Without the module, Keras would look for a function whose name is the string "dot" of
+  // "score_mode".
   CHECK(contains(in_h5(*model_on_two_inputs(layer("Attention", {}))),
                  R"({"module": "keras.layers", "class_name": "Attention")"));
   CHECK(contains(in_archive(*model_on_input({-1, 4}, layer("ThresholdedReLU", {}))),
@@ -112,7 +113,7 @@ TEST_CASE("a model inside a layer has Keras 3's form") {
 }
 
 TEST_CASE("a slice of a symbol is written as Keras writes it") {
-  // Keras' error otherwise: "Unsupported key type for array slice"
+  // For every other form of a slice Keras fails: "Unsupported key type for array slice"
   const Symbol x = Input({5, 4});
   const Value key = List{Dict{{"start", 0}, {"stop", Value()}}, Dict{{"start", 1}, {"stop", 3}}};
   const LayerPtr slice_layer = layer(
@@ -126,8 +127,8 @@ TEST_CASE("a slice of a symbol is written as Keras writes it") {
 
 TEST_CASE("weights are counted as Keras 3 counts them") {
   using Names = std::vector<std::string>;
-  // Keras' error otherwise: "expected 2 variables, but received 1 variables". SpectralNormalization
-  // also stores the kernel of the layer inside as its own variable.
+  // SpectralNormalization also stores the kernel of the inner layer as a variable of its own. If
+  // the file lacks it, Keras fails: "expected 2 variables, but received 1 variables"
   const Value dense_config = configured("Dense", {{"units", 2}});
   auto spectral_model =
       model_on_input({-1, 4}, layer("SpectralNormalization", {{"layer", dense_config}}));
@@ -233,15 +234,16 @@ TEST_CASE("what Keras 3 refuses is listed before it is written") {
 }
 
 TEST_CASE("what Keras 2.3.1 does not find in a file") {
-  // Keras' error otherwise: "You are trying to load a weight file containing 2 layers into a model
-  // with 1 layers"
+  // Without the input shape of the inner model Keras fails: "You are trying to load a weight file
+  // containing 2 layers into a model with 1 layers"
   auto inner_model = model_on_input({-1, 4}, layer("Dense", {{"units", 2}, {"name", "first"}}));
   auto outer_model = Sequential::make({inner_model, layer("Dense", {{"units", 1}})});
   const std::string written = to_json(keras_model_config(model_config(*outer_model), "keras2"));
   const size_t first = written.find(R"("name": "first")");
   // The shape must be in the configuration of the inner layer itself.
   CHECK(written.find("batch_input_shape", first) != written.npos);
-  // Keras' error otherwise: "Unknown metric function: {'class_name': 'AUC', 'config': {}}"
+  // Keras fails for a metric that is an object: "Unknown metric function: {'class_name': 'AUC',
+  // 'config': {}}"
   const auto limit = [](const Value& metric) {
     auto model = hdf5::small_sequential();
     model->compile({{"optimizer", "adam"}, {"loss", "mse"}, {"metrics", List{metric}}});

@@ -169,7 +169,8 @@ TEST_CASE("numbers that Keras keeps and we compute have their places, and are wr
   CHECK(product_entry.number == Approx(first_momentum * second_momentum));
   CHECK(optimizer_layout(*nadam.optimizer, nadam.variables_, "keras2")[1].slot == "m_schedule");
   const BuiltOptimizer accumulating_optimizer("Nadam", {{"gradient_accumulation_steps", 3}});
-  // 8 batches with accumulation over 3 are two updates.
+  // With accumulation over 3 batches, 8 batches are two updates; the last two batches are not
+  // applied yet.
   accumulating_optimizer.optimizer->iterations().assign(Tensor::scalar(8, DType::int64));
   CHECK(optimizer_layout(*accumulating_optimizer.optimizer, accumulating_optimizer.variables_,
                          "keras3")
@@ -202,7 +203,7 @@ TEST_CASE("a LossScaleOptimizer hides what Keras does not track of its inner opt
   CHECK(slot_text(optimizer_layout(*plain.optimizer, plain.variables_, "keras3")) ==
         inner_slots + " -");
   CHECK(inner_optimizer_layout(*plain.optimizer, plain.variables_).empty());
-  // Files that contain the product of the momenta are read, too.
+  // Files that also contain the product of Nadam's momenta can be read as well.
   std::vector<std::string> names(11);
   std::vector<TensorSpec> specs(11, {DType::float32, {4, 4}});
   for (size_t i = 0; i < names.size(); ++i) names[i] = concat(i);
