@@ -1,5 +1,6 @@
-// Compares the applications of Keras, built from the JSON that Keras writes (NAME.json.gz next to
-// NAME.io.h5) and by cr.applications: both must have the same graph and give the recorded numbers.
+// Compares the applications of Keras with recorded numbers. Each model is built from the JSON that
+// Keras writes (NAME.json.gz next to NAME.io.h5), and by cr.applications. Both models must have the
+// same graph and give the recorded numbers.
 #include <catch2/catch.hpp>
 
 #include "crescent/system/file.h"

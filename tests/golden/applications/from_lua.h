@@ -4,7 +4,8 @@
 
 namespace crescent::golden {
 
-/// The model cr.applications[name](arguments); automatic names of layers count from the first one.
+/// The model cr.applications[name](arguments). The numbers in automatic names of layers start again
+/// for each model.
 ModelPtr application_from_lua(const std::string& name, const Dict& arguments);
 
 }  // namespace crescent::golden

@@ -71,8 +71,8 @@ const std::set<std::string> kUntestedClasses = {"Sequential",    "Functional",  
                                                 "Wrapper",       "OptimizerMap", "MultiOptimizer",
                                                 "ActivityKeras2"};
 
-/// Arguments that the constructors of all classes of a kind in Keras 3 accept besides the named
-/// ones.
+/// Arguments that, in Keras 3, the constructors of all classes of a kind accept, besides those of
+/// each class.
 const std::map<std::string, std::set<std::string>> kCommonArguments = {
     {"layers", {"name", "trainable", "dtype", "activity_regularizer", "autocast"}},
     {"optimizers",

@@ -15,8 +15,8 @@ inline constexpr ScaledInitializer kScaledInitializers[] = {
     {"HeUniform", 2, "fan_in", "uniform"},      {"HeNormal", 2, "fan_in", "normal"},
     {"LecunUniform", 1, "fan_in", "uniform"},   {"LecunNormal", 1, "fan_in", "normal"}};
 
-/// Converts the class name and configuration if the class is one of these, or a regularizer with
-/// only one of L1 and L2.
+/// Converts the class name and configuration of an initializer in kScaledInitializers, or of a
+/// regularizer with only one of L1 and L2.
 inline void to_one_form(std::string& class_name, Dict& config) {
   for (const ScaledInitializer& initializer : kScaledInitializers) {
     if (class_name != initializer.name) continue;

@@ -56,7 +56,7 @@ const std::map<std::string, const char*> kAddedKeys = {
 /// Pairs of names with the same meaning.
 const std::map<std::string, std::string> kEquivalentNames = {
     {"Functional", "Model"},
-    // Keras 3 reads both names, earlier versions only the second.
+    // Keras 3 reads both names, earlier versions read only the second name.
     {"batch_shape", "batch_input_shape"},
     // Two names of an option of LeakyReLU in different versions.
     {"alpha", "negative_slope"},
@@ -93,8 +93,8 @@ const std::set<std::string> kMaskOperations = {"interop/k3/c16_masked_mha.h5",
 
 // ---- comparing configurations
 
-/// Collects, in order, the edges in a call's arguments or in a list of the graph's inputs or
-/// outputs, and arguments that are not edges.
+/// Collects, in order, the references to tensors (layer, node, tensor) in the arguments of a call
+/// or in the list of a graph's inputs or outputs, and the arguments that are not tensors.
 void collect_edges(const Value& value, List& edges) {
   if (is_object(value) && class_of(value) == "__keras_tensor__")
     return edges.push_back(config_of(value.as_dict()).at("keras_history"));
@@ -146,7 +146,7 @@ Dict as_we_write(const Dict& object) {
   if (keras::is_sequential(name)) config = with_input_layer(object.at("config"));
   if (keras::is_sequential(name) || keras::is_functional(name))
     for (const char* option : {"trainable", "dtype"}) config.erase(option);
-  // Keras 3 writes this option but refuses it.
+  // Keras 3 writes this option, but its constructors refuse it.
   if (name.starts_with("SpatialDropout")) config.erase("trainable");
   std::string one_name = name;
   to_one_form(one_name, config);
@@ -200,10 +200,10 @@ Value normal_form(const Value& value) {
   if (!value.is_dict()) return value;
   if (is_object(value) && class_of(value) == "DTypePolicy")
     return config_of(value.as_dict()).at("name");
-  // Tf.keras writes a wrapper around the function, which is compared instead.
+  // Tf.keras writes a wrapper around a function; only the function is compared.
   if (is_object(value) && class_of(value).ends_with("Wrapper"))
     return config_of(value.as_dict()).at("fn");
-  // Crescent writes the name of the class, which is compared in snake case.
+  // Crescent writes the name of the class, Keras a name in snake case; the latter is compared.
   if (is_object(value) && class_of(value).ends_with("Accuracy"))
     return to_snake_case(class_of(value));
   Dict result;
@@ -218,8 +218,8 @@ Value normal_form(const Value& value) {
   return result;
 }
 
-/// Whether the key names the module of an operation. The .h5 files of Keras omit it, so that Keras
-/// then takes the operation for the layer Multiply.
+/// Whether the key names the module of an operation. The .h5 files of Keras omit this key, so that
+/// Keras mistakes the operation `multiply` for the layer Multiply.
 bool names_module_of_operation(const std::string& key, const Dict& written) {
   const std::string* module = keras::text_at(written, "module");
   return (key == "module" || key == "registered_name") && module &&

@@ -55,8 +55,8 @@ Tensor weight_of(const Variable& weight, size_t j) {
   return Tensor::from(values, weight.shape());
 }
 
-/// The weight in the order of Crescent's axes. Theano, with which the recording was computed, flips
-/// the kernels of depthwise convolutions.
+/// The recorded weight with its elements in Crescent's order. The recording was computed with
+/// Theano, which flips the kernels of depthwise convolutions.
 Tensor in_our_order(const Layer& layer, const Variable& weight, const Tensor& value) {
   const bool is_depthwise_kernel =
       layer.class_name() == "DepthwiseConv2D" && weight.name() == "kernel";

@@ -18,8 +18,7 @@ Dict object(const char* name, const Dict& config) {
   return {{"class_name", name}, {"config", config}};
 }
 
-/// Options with which a layer gives the recorded shapes, for layers that do not with their
-/// defaults.
+/// Options for layers whose defaults do not give the recorded shapes.
 struct OptionsForShapes {
   const char* name;
   Dict options;
