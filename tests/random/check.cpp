@@ -21,14 +21,15 @@ namespace crescent::random_programs {
 namespace {
 
 constexpr int kFirstRepetitions = 2, kMaxRepetitions = 200;
-/// The tolerance of a result, as a multiple of the spread of its repetitions. Repetitions round
-/// every number independently, while a kernel rounds equal numbers alike, so that their errors add
-/// up. Therefore a result is reported only if it exceeds twice the tolerance.
+/// The tolerance of a result, as a multiple of the spread that random rounding errors cause in
+/// repetitions of the reference. Repetitions round every number independently, while a kernel
+/// rounds equal numbers alike, so that their errors add up. Therefore the tolerance is twice as
+/// large in the last comparison, after which a result counts as wrong.
 constexpr double kToleranceFactor = 6, kMaxToleranceFactor = 12;
-/// If rounding decides which of several numbers an op chooses, kMaxRepetitions repetitions choose
-/// each of at most this many numbers at least once.
+/// Rounding may decide which of several nearly equal numbers an op chooses. With at most this many
+/// numbers, kMaxRepetitions repetitions choose each of them at least once.
 constexpr size_t kMaxCandidates = 8;
-/// Up to this number of nodes, the gradients of a recipe are cheap to check.
+/// The number of nodes up to which the gradients of a program are cheap to check.
 constexpr size_t kFewNodes = 8;
 /// The fewest elements for which kernels use several threads.
 constexpr int64_t kMinElementsForThreads = 16'000;
@@ -39,7 +40,7 @@ Program traced(const Recipe& recipe, const Tensors& inputs) {
   return trace([&](const Tensors& in) { return run(recipe, in); }, specs);
 }
 
-/// Whether the recipe calls functions that are not differentiable everywhere (that have kinks).
+/// Whether the program calls functions that are not differentiable everywhere (that have kinks).
 bool has_kinks(const Recipe& recipe) {
   static const std::set<std::string> kSmoothFunctions{
       "add",     "subtract", "multiply",  "divide",      "negative",    "square",  "exp",
@@ -54,7 +55,7 @@ bool has_kinks(const Recipe& recipe) {
   });
 }
 
-/// Whether the recipe calls functions that round numbers to integers, or that return remainders.
+/// Whether the program calls functions that round numbers to integers, or that return remainders.
 bool has_steps(const Recipe& recipe) {
   static const std::set<std::string> kStepFunctions{"floor", "ceil",         "round",
                                                     "trunc", "floor_divide", "mod"};
@@ -62,7 +63,7 @@ bool has_steps(const Recipe& recipe) {
                      [](const Node& node) { return kStepFunctions.count(node.function) != 0; });
 }
 
-/// Whether the recipe calls a function with a body (scan).
+/// Whether the program calls a function with a body (scan).
 bool has_body(const Recipe& recipe) {
   return std::any_of(recipe.nodes.begin(), recipe.nodes.end(),
                      [](const Node& node) { return node.function == "scan"; });
@@ -83,7 +84,7 @@ double storage_error(double exact, DType dtype) {
   return std::abs(exact) * 2 * unit_of(dtype) + smallest_normal(dtype) * smallest;
 }
 
-/// The expected results of a recipe, and the tolerance of each number.
+/// The expected results of a random program, and the tolerance of each number.
 class ExpectedResults {
  public:
   ExpectedResults(const Recipe& recipe, const Tensors& inputs) : program_(traced(recipe, inputs)) {
@@ -318,8 +319,8 @@ bool is_large(const Recipe& recipe) {
   });
 }
 
-/// Runs a recipe in every way (compiled, op by op, ...) and compares the results with the expected
-/// ones. The first way that gives a wrong result is reported.
+/// Runs a random program in every way (compiled, op by op, ...) and compares the results with the
+/// expected ones. The first way that gives a wrong result is reported.
 class RecipeChecker {
  public:
   RecipeChecker(const Recipe& recipe, uint64_t variant)
@@ -414,10 +415,10 @@ class RecipeChecker {
                          inputs_);
     });
   }
-  /// Runs the program with rematerialization: the instructions from a random one on count as the
+  /// Runs the program with rematerialization. All instructions from a random one on count as the
   /// backward pass, which computes earlier values again, except at random cuts. 16-bit floats are
-  /// left out, because a copy may be rounded where the original is not, so that terms that cancel
-  /// in the reference do not.
+  /// left out: a recomputed value may be rounded differently from the original, and then terms do
+  /// not cancel that cancel in the reference.
   void check_rematerialized() {
     if (!choices_.one_in(4) || has_16_bit_floats()) return;
     const auto instruction_count = static_cast<int64_t>(expected_.program().code.size());
@@ -447,7 +448,8 @@ class RecipeChecker {
       outcome_.difference = Difference{"gradients as recorded", *wrong_result};
   }
 
-  /// Whether the recipe has float16 or bfloat16 values; then constants in gradients are rounded.
+  /// Whether the program has float16 or bfloat16 values. If so, constants in its gradients are
+  /// rounded.
   bool has_16_bit_floats() const {
     return std::any_of(recipe_.nodes.begin(), recipe_.nodes.end(), [](const Node& node) {
       return is_floating(node.spec.dtype) && size_of(node.spec.dtype) == 2;

@@ -16,7 +16,7 @@ struct Difference {
 
 struct Outcome {
   std::optional<Difference> difference;
-  /// The program rewritten by identities, if only the rewritten one gave a different result.
+  /// The program rewritten by identities, if only the rewritten program gave a wrong result.
   std::optional<Recipe> rewritten_recipe;
   bool is_skipped = false;  ///< whether the reference is unreliable for this program
 };

@@ -1,5 +1,6 @@
-// Draft: a recipe under construction. Operands are earlier values or new inputs, often through a
-// view. Every call is shape-checked at once, and calls that fail are left out.
+// Draft: a random program (recipe) to which calls are added. Operands are earlier values or new
+// inputs, often through a view. Every call is shape-checked at once, and calls that fail are left
+// out.
 #pragma once
 #include <functional>
 #include <set>
@@ -93,7 +94,7 @@ std::vector<CallGenerator> sampling_generators();
 std::vector<CallGenerator> special_generators();  ///< matrices, signals and sampling
 std::vector<CallGenerator> edge_generators();
 
-/// Makes a recipe from choices.
+/// Makes a random program from choices.
 Recipe draw_recipe(Choices& choices);
 
 }  // namespace crescent::random_programs

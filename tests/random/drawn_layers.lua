@@ -5,7 +5,8 @@ local folder = arg[0]:match "^(.*)/[^/]*$" or "."
 package.path = folder .. "/?.lua;" .. package.path
 local draw, layer_kinds = require "model_recipes", require "model_layers"
 
---- Collects the names of all layers in a recipe, including nested ones.
+--- Collects the names of all layers in a recipe (the description of a model), including nested
+--- ones.
 local function collect(value, drawn_counts)
   if type(value) ~= "table" then return end
   if type(value[1]) == "string" then drawn_counts[value[1]] = true end

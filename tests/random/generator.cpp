@@ -62,7 +62,7 @@ const std::vector<CallGenerator>& call_generators() {
 
 namespace {
 
-/// The recipe with only the nodes that its outputs need, renumbered.
+/// The program with only the nodes that its outputs need, renumbered.
 Recipe without_unused(const Recipe& recipe) {
   const size_t node_count = recipe.nodes.size();
   std::vector<bool> is_needed(node_count);

@@ -1,4 +1,4 @@
--- Recipes of random models: tables with layers and their options, data, loss and optimizer.
+-- Recipes: tables that describe random models by their layers, options, data, loss and optimizer.
 local cr = require "crescent"
 local layer_kinds = require "model_layers"
 local ops = cr.ops
@@ -59,8 +59,8 @@ local inputs = {
   words = function() return { shape = { pick { 1, 4, 9, 17 } }, words = 20 } end,
 }
 
---- Replaces Softmax layers by softmax activations, because the layer Softmax would take a mask of
---- time steps for a mask of channels.
+--- Replaces Softmax layers by softmax activations, because the layer Softmax would apply a mask of
+--- time steps to the channels.
 local function without_softmax(layer)
   if layer[1] == "Softmax" then return { "Activation", { activation = "softmax" } } end
   if layer[1] == "Functional" then

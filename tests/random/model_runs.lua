@@ -1,4 +1,5 @@
--- Builds the models of recipes, and collects the results of training and predicting.
+-- Builds models from recipes (tables that describe models), and collects the results of training
+-- and predicting.
 local cr = require "crescent"
 local ops, layers = cr.ops, cr.layers
 

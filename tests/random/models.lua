@@ -95,9 +95,9 @@ local function check_with(recipe, repetitions)
   local exact = runs.results(recipe, "float64", true, data, no_perturbation)
   local op_by_op = runs.results(recipe, recipe.policy, true, data, no_perturbation)
   for name, value in pairs(exact) do
-    -- Skips results that are too large for float32 (random programs test single ops there). The
-    -- limit for a loss is 7, a probability of 1e-3, because the logarithm of smaller probabilities
-    -- has too steep a gradient.
+    -- Skips models with large results; random programs test large numbers in single ops. In 16 bits
+    -- a loss may be at most 7, which is the loss of a probability of 1e-3, because the logarithm of
+    -- smaller probabilities has too steep a gradient.
     local limit = not recipe.policy:find "float16" and 1e6 or name == "loss" and 7 or 1e3
     if not (max_abs(value) < limit and max_abs(op_by_op[name]) < limit) then return nil, "large" end
     -- The direction of a vector that consists of rounding errors is arbitrary, and its gradient is
@@ -124,16 +124,16 @@ local function check_with(recipe, repetitions)
   return difference(compiled, op_by_op, exact, tolerances, spread, unit)
 end
 
---- Checks a recipe. Before a result counts as wrong, it is checked with more perturbations: where
---- two numbers nearly share a maximum, or a sign depends on rounding, few perturbations may not
---- show the spread.
+--- Checks the model that a recipe describes. Before a result counts as wrong, it is checked with
+--- more perturbations: where two numbers nearly share a maximum, or a sign depends on rounding, few
+--- perturbations may not show the spread.
 local function check(recipe)
   local difference, reason = check_with(recipe, 2)
   if difference then difference = check_with(recipe, 40) end
   return difference, reason
 end
 
--- ---- printing failing recipes and making them smaller -------------------------------------------
+-- ---- printing the recipes of models that fail, and simplifying them ---------------------------
 
 local function text_of(value)
   if type(value) == "string" then return ("%q"):format(value) end
@@ -153,13 +153,14 @@ local function copy(value)
   return result
 end
 
---- Whether the check of a recipe fails; an error counts as a failure.
+--- Whether the check of the described model fails; an error counts as a failure.
 local function differs(recipe)
   local ok, difference = pcall(check, recipe)
   return not ok and "an error: " .. tostring(difference) or difference
 end
 
---- The functions that make a recipe smaller; each returns false if there is nothing to change.
+--- The functions that simplify the model that a recipe describes; each returns false if there is
+--- nothing to simplify.
 local function simplifications_of(recipe)
   local changes = {
     function(r)
@@ -208,8 +209,8 @@ local function simplifications_of(recipe)
   return changes
 end
 
---- Simplifies a recipe (fewer layers, shorter axes, simpler training) as long as its check still
---- fails.
+--- Simplifies the described model (fewer layers, shorter axes, simpler training) as long as its
+--- check still fails.
 local function shrink(recipe, deadline)
   local has_changed = true
   while has_changed do
@@ -226,7 +227,7 @@ local function shrink(recipe, deadline)
   return recipe
 end
 
--- ---- checking random recipes until the time or number is reached --------------------------------
+-- ---- checking random models until the time or number is reached --------------------------------
 
 if options.recipe then
   local difference = differs(dofile(options.recipe))

@@ -29,8 +29,9 @@ const std::set<std::string> kUncalledFunctions{
     // functions that need several processes
     "all_reduce"};
 
-/// Compares a recipe with the reference. Returns false if they cannot be compared, because the
-/// recipe has floating-point dtypes other than float64 or the reference is unreliable.
+/// Compares the results of a random program with those of the reference. Returns false if they
+/// cannot be compared, because the program has floating-point dtypes other than float64 or the
+/// reference is unreliable.
 bool agrees_with_reference(const Recipe& recipe) {
   const auto has_other_float = [](const Node& node) {
     return is_floating(node.spec.dtype) && node.spec.dtype != DType::float64;

@@ -25,7 +25,7 @@ struct Argument {
   std::variant<int, std::vector<int>, Value> value;
 };
 
-/// A value of a recipe: an input, or a result of a function of cr.ops.
+/// A value of a random program: an input, or a result of a function of cr.ops.
 struct Node {
   std::string function;  ///< name of a function of cr.ops; empty: an input
   std::vector<Argument> arguments;
@@ -64,14 +64,14 @@ Tensor draw_upstream(const TensorSpec& spec, int index);
 /// Calls a function of cr.ops; returns all of its results.
 Tensors call(const Node& node, const Tensors& values);
 
-/// Runs the recipe. Returns its outputs and, if requested, the gradient of each floating-point
-/// input (zeros if there is none). `inputs` are the recipe's inputs, followed by the upstream
-/// gradients of the floating-point outputs.
+/// Runs the program `recipe`. Returns its outputs and, if requested, the gradient of each
+/// floating-point input (zeros if there is none). `inputs` are the program's inputs, followed by
+/// the upstream gradients of the floating-point outputs.
 Tensors run(const Recipe& recipe, const Tensors& inputs);
 /// Draws the inputs that the function run() takes.
 Tensors draw_inputs(const Recipe& recipe, int run);
 
-/// A Lua script that prints the results of the recipe, compiled, eagerly and in float64, where they
+/// A Lua script that runs the program compiled, eagerly and in float64, and prints the results that
 /// differ.
 std::string to_lua(const Recipe& recipe);
 

@@ -1,4 +1,5 @@
-// Rewrites recipes by mathematical identities, so that the same values are computed in another way.
+// Rewrites random programs (recipes) by mathematical identities, so that the same values are
+// computed in another way.
 #include <array>
 #include <numeric>
 #include <set>

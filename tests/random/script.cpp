@@ -1,4 +1,4 @@
-// Writes recipes as Lua scripts.
+// Writes random programs (recipes) as Lua scripts.
 #include <sstream>
 
 #include "crescent/layer/operation.h"

@@ -32,8 +32,8 @@ class Shrinker {
   using Clock = std::chrono::steady_clock;
   bool is_past_deadline() const { return Clock::now() > deadline_; }
 
-  /// Draws the recipe from these choices again. Stores the choices that the recipe used, and which
-  /// range of choices belongs to each of its steps.
+  /// Draws the program from these choices again. Stores the choices that the program used, and
+  /// which range of choices belongs to each of its steps.
   void store_choices(ChoiceList choices) {
     Choices replayed_choices(std::move(choices));
     draw_recipe(replayed_choices);

@@ -105,8 +105,8 @@ double compute(UnaryKind kind, double x) {
   throw Unreliable("an unknown kind");
 }
 
-/// The error of a function in units of rounding. It is not 0 for float64 either, since the
-/// functions of the C library are approximations.
+/// The error of a function, as a multiple of the unit roundoff. It is not 0 for float64 either,
+/// since the functions of the C library are approximations.
 double error_units(UnaryKind kind, DType dtype) {
   using K = UnaryKind;
   switch (kind) {
@@ -302,8 +302,8 @@ void interpret_cast(const Call& call) {
 }  // namespace
 
 void refuse_near(double a, double b, DType dtype) {
-  // The smallest magnitude of two numbers whose difference may have lost its digits by
-  // cancellation.
+  // Small numbers a and b may be differences of larger numbers, and have the rounding errors of
+  // these. This is the magnitude that is assumed for the larger numbers.
   const double smallest_cancelled = size_of(dtype) == 2 ? 1e-6 : 1;
   const double difference = std::abs(a - b),
                largest = std::max({std::abs(a), std::abs(b), smallest_cancelled}),

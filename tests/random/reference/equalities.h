@@ -6,10 +6,9 @@
 namespace crescent::random_programs {
 
 /// Compares the results of equality comparisons in the repetitions with those in the exact
-/// interpretation. If rounding decides about many elements of one comparison, the spread of the
-/// results is too small: where, for example, one of many nearly equal numbers is the least and
-/// receives the gradient, or many equal numbers share it, the repetitions do not choose each of
-/// them.
+/// interpretation. If rounding decides many elements of one comparison, the spread of the results
+/// is too small. For example, the gradient of a minimum goes to one of many nearly equal numbers;
+/// the repetitions do not choose each of these numbers.
 class Equalities {
  public:
   /// Begins an interpretation of the program. The first interpretation is the exact one.

@@ -80,8 +80,8 @@ size_t matrix_count(const Array& x) {
   return static_cast<size_t>(x.spec.shape.slice(0, x.spec.shape.rank() - 2).size());
 }
 
-/// Stores result number `result_index` of matrix `matrix_index`, with errors of `extra_roundings`
-/// roundings.
+/// Stores result number `result_index` of matrix `matrix_index`, with an error of `extra_roundings`
+/// times the unit roundoff.
 void store_result(const Call& call, size_t result_index, size_t matrix_index,
                   const std::vector<Real>& values, double extra_roundings) {
   Array& out = call.out[result_index];
@@ -91,7 +91,7 @@ void store_result(const Call& call, size_t result_index, size_t matrix_index,
         call.rounding(static_cast<double>(values[i]), dtype, 1, extra_roundings);
 }
 
-/// The expected number of roundings after n steps.
+/// The expected error after n steps, as a multiple of the unit roundoff.
 double expected_roundings(size_t n) { return 2 * std::sqrt(static_cast<double>(n)); }
 
 // ---- linear systems
@@ -149,8 +149,8 @@ struct LuFactors {
   }
 };
 
-/// The condition number: the largest factor between the relative error of a matrix and that of a
-/// solution.
+/// The condition number: the largest factor by which solving a linear system amplifies a relative
+/// error of the matrix.
 double condition_number(const Matrix& a, const LuFactors& factors) {
   return norm(a) * norm(factors.solve(identity(a.rows)));
 }
@@ -183,7 +183,8 @@ void interpret_lu_factor(const Call& call) {
   for (size_t i = 0; i < matrix_count(*call.in[0]); ++i) {
     const Matrix a = matrix_of(*call.in[0], i);
     const LuFactors factors(a);
-    // For a matrix that is not square, 8 is used instead of the condition number.
+    // For a matrix that is not square, 8 is used instead of the condition number, which it does not
+    // have.
     const double roundings =
         expected_roundings(a.rows) * (a.rows == a.columns ? condition_number(a, factors) : 8);
     store_result(call, 0, i, factors.lu.values, roundings * std::max(1.0, largest_of(factors.lu)));

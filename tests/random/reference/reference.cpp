@@ -61,7 +61,7 @@ Arrays pointers_to(const std::vector<Array>& arrays) {
   return pointers;
 }
 
-/// The numbers of the values that a multiplication reads, directly or through additions and casts.
+/// The indices of the values that a multiplication reads, directly or through additions and casts.
 std::unordered_set<int> scaled_values(const Program& program) {
   std::unordered_set<int> scaled_numbers;
   for (auto i = program.code.rbegin(); i != program.code.rend(); ++i) {

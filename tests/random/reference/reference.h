@@ -48,8 +48,9 @@ class Rounding {
 
   bool is_exact() const { return !is_perturbing_; }
 
-  /// Returns the result of an operation, perturbed by an error of `units` roundings of the result
-  /// plus one rounding of `extra` in the precision of sums. If `units` is 0 the result is exact.
+  /// Returns the result of an operation, perturbed by `units` rounding errors of the result and by
+  /// one rounding error of a number as large as `extra_magnitude`, in the precision of sums. If
+  /// `units` is 0 the result is exact.
   double operator()(double result, DType dtype, double units, double extra_magnitude = 0);
   /// Returns the result of an operation on a and b, perturbed by its error. It is exact for short
   /// numbers, that is, small multiples of 1/4. Other results may be exact in one order of
@@ -70,13 +71,15 @@ class Rounding {
   double scale_ = 1;
 };
 
-/// The error of a sum, in roundings of the sum of magnitudes. Long sums consist of partial sums,
-/// whose errors add.
+/// The rounding error of a sum, divided by the sum of the terms' magnitudes and by the unit
+/// roundoff. It grows with the square root of the number of terms, because the errors of single
+/// additions are independent. It is smaller than roundings_one_by_one(), because long sums consist
+/// of partial sums.
 inline double roundings_of_sum(int64_t terms) {
   return 1 + std::sqrt(static_cast<double>(terms)) / 16;
 }
-/// The error, in roundings of the sum of magnitudes, of a sum whose terms are added one by one,
-/// such as an element of a scatter to which many indices refer.
+/// The same for a sum whose terms are added one by one, such as an element of a scatter to which
+/// many indices refer.
 inline double roundings_one_by_one(int64_t terms) {
   return 1 + std::sqrt(static_cast<double>(terms)) / 4;
 }

@@ -23,8 +23,8 @@ struct Sum {
     similar_count += x != 0 && std::abs(x - last_term) <= std::abs(x) / 1024;
     last_term = x;
   }
-  /// The magnitude of rounding errors. If all terms are equal they are all rounded in the same
-  /// direction, in the end by up to half a unit.
+  /// The magnitude of rounding errors. If neighbouring terms are nearly equal, they are rounded in
+  /// the same direction, so that the errors add up.
   double error_magnitude(double roundings) const {
     return magnitude * (roundings + static_cast<double>(similar_count) / 24);
   }
@@ -99,7 +99,7 @@ double reduced_element(ReduceKind kind, const Array& x, size_t begin,
     case ReduceKind::sum:
       return sum.rounded(dtype, rounding);
     case ReduceKind::mean: {
-      // Partial means are not short numbers, so a mean is never exact.
+      // A mean is never exact, because the means of parts of the elements are rounded.
       const double count = static_cast<double>(elements.size());
       return rounding(static_cast<double>(sum.value) / count, dtype, 2,
                       2 * sum.error_magnitude(roundings_of_sum(sum.term_count)) / count);

@@ -13,7 +13,7 @@ Value random_dtype_name(Draft& d) {
   return d.choices.one_of(kNames);
 }
 
-/// Calls f(a, b) and f(b, a) in one program, to detect code that takes the two calls for equal.
+/// Calls f(a, b) and f(b, a) in one program, to detect code that mistakes one call for the other.
 int both_orders(Draft& d) {
   constexpr const char* kFunctions[] = {"subtract", "arctan2", "power",   "divide",
                                         "less",     "maximum", "mod",     "greater_equal",

@@ -85,7 +85,7 @@ int scan(Draft& d) {
     last_value = step(body, carry);
   Node node;
   node.stacks_outputs = d.choices.one_in(2) && body.value_count() > static_cast<int>(locals.size());
-  // The last value is the next carry, so it needs the same spec.
+  // The last value is the next carry, so it needs the spec of the carry.
   const int carry_sum = body.call("add", {{"x1", last_value}, {"x2", 0}});
   const int next_carry = body.call("multiply", {{"x1", carry_sum}, {"x2", Value(0.5)}});
   if (!(body.spec(next_carry) == carry)) fail("another carry");

@@ -214,7 +214,8 @@ constexpr std::pair<const char*, Make> kViewGenerators[] = {
 
 std::vector<CallGenerator> shape_generators() {
   std::vector<CallGenerator> generators;
-  // Generators whose operands are views, which exercise most of the engine.
+  // Calls whose operands are views (slices or permutations of values), which exercise most of the
+  // engine.
   for (const auto& [function, make] : kViewGenerators) generators.push_back({function, make});
   for (size_t i = 0; i < std::size(kViewGenerators) / 2; ++i) {
     generators.push_back({"get_item", view_sum});
