@@ -41,7 +41,8 @@ struct SpecialCase {
 };
 const SpecialCase kSpecialCases[] = {
     {"AlphaDropout", 2, {}},  // noise_shape contains the batch size
-    // As in Keras, a layer that changes the number of steps passes on the mask of its input.
+    // As in Keras, these layers change the number of steps, but pass on the mask of their input
+    // unchanged.
     {"ZeroPadding1D", 0, {"masks"}},
     {"Conv1D", 0, {"masks"}},
     {"DepthwiseConv1D", 0, {"masks"}},

@@ -4,7 +4,7 @@
 namespace crescent {
 namespace {
 
-/// Options of a wrapper with this layer inside.
+/// The configuration of the inner layer of a wrapper.
 Dict inside(const char* name, const Dict& options) {
   return {{"class_name", name}, {"config", options}};
 }

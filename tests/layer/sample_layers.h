@@ -65,7 +65,8 @@ class Counter final : public UnaryLayer {
   Variable count_;
 };
 
-/// A layer that applies another layer, so that inherited attributes can be checked.
+/// A layer that applies an inner layer, so that tests see what the inner layer gets from the outer
+/// call, such as `training`.
 class Wrapper final : public UnaryLayer {
  public:
   explicit Wrapper(LayerPtr inner_layer) : inner_(std::move(inner_layer)) { track(inner_); }

@@ -28,7 +28,7 @@ Batches epoch_of(Dataset& data) {
   return batches;
 }
 
-/// The i-th batches of all shards joined.
+/// For each i, the i-th batches of all shards, joined into one batch.
 Batches joined_batches(const std::vector<DatasetPtr>& shards) {
   Batches all_batches;
   for (const DatasetPtr& shard : shards) {

@@ -282,7 +282,7 @@ TEST_CASE("a program has no more frames than callers, and calls allocate nothing
   const uint64_t allocations_before = allocation_count();
   for (int round = 0; round < 20; ++round)
     CHECK(on_threads(kThreads, predict_in_loop) == kNoErrors);
-  // There are at most kThreads runs at once, and the memory of each run is that of three results
-  // and an arena.
+  // At most kThreads calls run at once. Each of them needs memory for three results, and an arena
+  // for intermediate values.
   CHECK(allocation_count() - allocations_before <= 4 * kThreads);
 }

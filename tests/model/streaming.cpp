@@ -221,7 +221,7 @@ TEST_CASE("what is written into a batch of a file stays out of the file and of l
   const TemporaryFile file(x);
   const Tensor in_file = open_npy(file.path);
   Batch batch;
-  // The second dataset gets a batch object of the first.
+  // Both datasets write to the same Batch object.
   for (const int64_t batch_size : {100, 64}) {
     const SeedGenerator order(7);
     const DatasetPtr data =

@@ -48,7 +48,8 @@ std::ostream& operator<<(std::ostream& out, const FitResult& o) {
   return out << o.batches << " batches, " << o.epochs << " epochs";
 }
 
-/// Trains three epochs of at most `batches` batches, each followed by a validation of two.
+/// Trains for three epochs of at most `batches` batches; each is followed by a validation of two
+/// batches.
 FitResult fit(int64_t batches, Dict options = {}) {
   set_random_seed(3);
   auto model = Sequential::make({make<Layer>("Dense", {{"units", 1}, {"input_shape", List{3}}}),

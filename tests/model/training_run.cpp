@@ -21,7 +21,7 @@ using small::boxed;
 
 namespace {
 
-/// A folder that is removed at the end of the test.
+/// The path of a file, which is removed at the end of the test.
 struct TemporaryFile {
   explicit TemporaryFile(const char* name)
       : path(concat("/tmp/crescent_run_", getpid(), "_", name)) {}

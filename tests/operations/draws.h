@@ -12,7 +12,7 @@ int64_t random_choice(const int64_t (&values)[N], std::mt19937& generator) {
   return values[generator() % N];
 }
 
-/// Numbers from -most to most.
+/// Random numbers from -max_magnitude to max_magnitude.
 inline std::vector<float> random_floats(int64_t count, float max_magnitude,
                                         std::mt19937& generator) {
   std::uniform_real_distribution<float> uniform(-max_magnitude, max_magnitude);

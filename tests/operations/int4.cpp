@@ -1,5 +1,5 @@
-// Ops of weights of 4 bits, compared with sums in float64, at sizes around those of tiles, blocks
-// and groups of lines.
+// Ops on weights of 4 bits, compared with sums in float64. Matrices have sizes near those of the
+// kernels' tiles, of blocks with a common scale, and of groups of input rows.
 #include <catch2/catch.hpp>
 #include <cmath>
 

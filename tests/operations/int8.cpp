@@ -1,5 +1,6 @@
-// Convolutions of 8-bit integers: equal to the bit to their plain form in float64, close to the
-// convolution of floats, at sizes around those of panels, groups and tiles.
+// Convolutions of 8-bit integers must equal their decomposition in float64 bit for bit, and be
+// close to the convolution of the unquantized floats. Sizes are near those of the kernels' panels,
+// groups and tiles.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>

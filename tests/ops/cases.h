@@ -80,7 +80,7 @@ double tolerance_of(DType dtype);
 double difference(const Tensor& a, const Tensor& b);
 /// The sum of outputs times fixed weights, so that every element has a different effect.
 Tensor weighted_sum(const Tensors& outputs);
-/// The gradients of weighted(outputs) with respect to the floating inputs.
+/// The gradients of weighted_sum(outputs) with respect to the floating-point inputs.
 Tensors gradients(const Case& c, const Tensors& inputs);
 
 }  // namespace crescent::test

@@ -19,7 +19,7 @@ Tensors abstract(const TensorSpecs& specs) {
   return tensors;
 }
 
-/// The derivative of the loss with respect to inputs[which][element], by central differences.
+/// The derivative of the loss with respect to inputs[input_index][element], by central differences.
 double slope(const Case& c, const Tensors& inputs, size_t input_index, int64_t element) {
   constexpr double kStep = 1e-5;
   auto loss_at = [&](double shift) {

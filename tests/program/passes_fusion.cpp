@@ -81,7 +81,7 @@ TEST_CASE("fusion: what is cut is small, and computed where it is needed", "[pas
       {f32({6, 6}), f32({6, 6}), f32({6, 6})});
   Program q = rewritten(p, fusion);
   REQUIRE(names(q) == "fused, matmul, fused");
-  // Outputs: y for the product, and a mask of one byte per element.
+  // The outputs are y, which the product reads, and the mask, which has one byte per element.
   REQUIRE(q.code[0].outputs.size() == 2);
   CHECK(q.values[size_t(q.code[0].outputs[1])].dtype == DType::boolean);
 }

@@ -47,7 +47,8 @@ TEST_CASE("pooling: masks that are none of a relu before stay behind", "[passes]
   for (const bool is_max : {false, true})
     for (const bool masks_by_gradient : {false, true})
       for (const double bound : {0.0, 0.25}) {
-        // This case is skipped, because its mask is that of a relu before the pooling.
+        // Skipped, because the mask x > 0 of max pooling's input x is also the mask of a relu
+        // before the pooling.
         if (is_max && !masks_by_gradient && bound == 0) continue;
         Program p = traced(
             [&](const Tensors& in) {

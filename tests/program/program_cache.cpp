@@ -54,7 +54,8 @@ TEST_CASE("those go first that were not used for longest") {
     CHECK(often_used.has_right_result(1));
     CHECK(often_used.has_right_result(n));
   }
-  // One trace for each other size: the program for one element was never dropped.
+  // One trace for each of the 300 sizes: the program for one element was used often, so it was
+  // never dropped.
   CHECK(often_used.trace_count == 300);
   CHECK(seldom_used.has_right_result(1));
   CHECK(seldom_used.trace_count == 2);

@@ -1,4 +1,5 @@
-// The ops of logical shards, in one process and in two.
+// Ops on logical shards, parts of a batch whose number does not depend on the number of processes.
+// They run in one process and in two.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <random>

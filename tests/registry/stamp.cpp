@@ -1,5 +1,6 @@
-// Reading a plugin's stamp from a library that may be damaged or no plugin at all. This test
-// program itself contains a stamp.
+// Reading a plugin's stamp, the section of a library that says with which headers and compiler it
+// was built. The library may be damaged or no plugin at all. This test program itself contains a
+// stamp.
 #include "registry/files/plugin_stamp.h"
 
 #include <elf.h>

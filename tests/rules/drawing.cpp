@@ -250,7 +250,8 @@ int Drawing::movement(const Term& term, DType dtype) {
         common_.may_have_products && dice_.happens(50) ? DType::float32 : draw_dtype(dice_);
   const int x = value(term.operands[0], inner_dtype);
   OpPtr op = movement_op(dice_, term, shape(x), dtype);
-  // Of two reverses in a row, half have the same axes, so that they cancel each other.
+  // If two Reverse ops follow each other, half of the second ones get the axes of the first one, so
+  // that the two cancel each other.
   const Program::Instruction* last = program_.code.empty() ? nullptr : &program_.code.back();
   const bool is_twice = last && last->outputs[0] == x && last->op->name() == op->name();
   if (is_twice && op->name() == Reverse::kName && dice_.happens(50)) op = last->op;

@@ -1,5 +1,6 @@
-// Tests of error bounds: the rules are compared with the ops' kernels in float64, and the
-// propagated errors with the op on perturbed inputs.
+// Tests of the error bounds of ops. The results of the rules that compute the bounds are compared
+// with those of the ops' kernels in float64; the bounds of propagated errors are compared with the
+// op on perturbed inputs.
 #include <catch2/catch.hpp>
 #include <cmath>
 

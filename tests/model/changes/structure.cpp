@@ -231,7 +231,8 @@ TEST_CASE("unfreezing goes on with the same optimizer, which keeps what it knows
   base->set_trainable(false);
   model->compile({{"optimizer", Value(adam)}, {"loss", "mse"}});
   model->train_on_batch({x}, {y});
-  // The state is the same as in a model made in this form.
+  // The optimizer has slots only for the two weights of the head, as if the base had always been
+  // frozen.
   CHECK(adam->slot("momentum").size() == 2);
   base->set_trainable(true);
   model->compile({{"optimizer", Value(adam)}, {"loss", "mse"}});
@@ -311,7 +312,8 @@ TEST_CASE("what is nested as deep as JSON goes is saved and loaded, deeper is re
   save_model(*model, path);
   auto loaded_model = load_model(path);
   CHECK(are_near(loaded_model->predict({x}).front(), expected_outputs));
-  // HDF5 follows each path from its start, so the time depends on the depth.
+  // HDF5 follows the path of each group from the root, so weight files of such deep models take
+  // long. This model has fewer levels.
   LayerPtr less_nested_layer = first_dense();
   for (int i = 0; i < 60; ++i) less_nested_layer = Sequential::make({less_nested_layer});
   model = std::dynamic_pointer_cast<Model>(less_nested_layer);
