@@ -103,9 +103,9 @@ TEST_CASE("entries answer at once while a step that takes long computes") {
                        << " s at the ninth tenth; beside it " << times_during_run[15] << " and "
                        << times_during_run[27] << " s");
   CHECK(step_seconds > 0.1);
-  // A busy machine delays entries with and without a run; on other machines the bound is 50 ms. One
-  // of ten entries may begin between two steps, when it has to wait. If all entries waited for the
-  // end of the step, the median would be half a step.
+  // On a busy machine, entries take long without a run too; on other machines the bound is 50 ms.
+  // One entry in ten may arrive between two steps and must wait, so the slowest tenth is not
+  // compared. If all entries waited for the end of a step, their median would be half a step.
   const bool is_busy = times_without_run[27] > 0.01;
   const double bound = is_busy ? step_seconds / 4 : std::min(0.05, step_seconds / 4);
   CHECK(times_during_run[15] < bound);

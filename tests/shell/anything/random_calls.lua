@@ -86,7 +86,8 @@ end
 
 local functions, classes, bases = {}, {}, {}
 
---- Every function, class and base below a table of the module.
+--- Collects every function, class and base class in a table of the module and in the tables below
+--- it.
 local function collect_callables(t, path, seen)
   if seen[t] then return end
   seen[t] = true

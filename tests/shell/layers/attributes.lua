@@ -10,7 +10,7 @@ local trace_count = 0
 local ScalingLayer = cr.Layer:subclass("Scale", { { "factor", 2.0 } })
 function ScalingLayer:call(x)
   trace_count = trace_count + 1
-  -- An attribute that call itself sets while it is traced does not cause another trace.
+  -- An attribute that the method `call` sets while it is traced does not cause another trace.
   self.seen = (self.seen or 0) + 1
   return self.offset and x * self.factor + self.offset or x * self.factor
 end

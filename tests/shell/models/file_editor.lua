@@ -102,7 +102,8 @@ for _, ending in ipairs { ".weights.h5", ".keras" } do
     assert(report:find("...Object /layers/sequential present in reference model, missing from "
       .. "saved file", 1, true))
     assert(report:find("Object /layers/dense_8 present in saved file", 1, true))
-    -- missing: optimizer, dense, sequential; unknown: dense_7, dense_8, block
+    -- Three objects are missing (optimizer, dense, sequential) and three are unknown (dense_7,
+    -- dense_8, block).
     check.same(result.error_count, 6)
     edited_copy:delete_object "dense_8"
     edited_copy:rename_object("dense_7", "dense")

@@ -16,8 +16,8 @@ local function expect_flops(flop_count, product_flops, tolerance)
     .. " beside " .. product_flops)
 end
 
--- ---- layers: a product of n numbers with n others counts 2 n; a bias or an activation counts 1
--- per output
+-- ---- layers: a scalar product of n numbers counts 2 n; a bias or an activation counts 1 per
+-- output
 assert(flops_of(layers.Dense(5), { 7 }) == 2 * 7 * 5 + 5)
 assert(flops_of(layers.Dense(5, { use_bias = false }), { 7 }) == 2 * 7 * 5)
 assert(flops_of(layers.Dense(5, "relu"), { 7 }) == 2 * 7 * 5 + 5 + 5)

@@ -1,5 +1,6 @@
--- Objects of model classes that get inputs and outputs: they consist of the graph between these,
--- and may have custom steps. They are trained, saved, loaded and nested in other models.
+-- Models that are made from inputs and outputs by a class derived from cr.Model: they consist of
+-- the graph between these symbols, and may have custom steps. They are trained, saved, loaded and
+-- nested in other models.
 local cr = require "crescent"
 local script_folder = arg and arg[0]:match "^(.*)/" or "tests/shell/models"
 package.path = script_folder .. "/../support/?.lua;" .. package.path

@@ -36,11 +36,11 @@ do -- the state tree has the values of all variables, and can set them
   other_model:fit(x, y, { verbose = 0, batch_size = 4, epochs = 2 })
   other_model:set_state_tree(tree)
   check.near(other_model:predict(x), model:predict(x), 0)
-  -- both train on with the same random numbers
+  -- both models continue training with the same random numbers
   local function next_loss(m) return m:train_on_batch(x, y)[1] end
   check.near(next_loss(other_model), next_loss(model), 1e-6)
   check.near(other_model:predict(x), model:predict(x), 1e-6)
-  -- the tree is a copy
+  -- the tree has copies of the values, which training did not change
   check.near(tree.optimizer_variables.iterations or 2, 2, 0)
 
   local kernel = other_model.layers[1].kernel.value:clone()

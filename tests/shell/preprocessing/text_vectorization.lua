@@ -146,7 +146,7 @@ for _, ending in ipairs { ".h5", ".keras" } do
   os.remove(path)
 end
 
--- The file names a Lua function; the function must be provided when loading.
+-- The saved model refers to a Lua function by its name; the function must be provided when loading.
 function shout(texts_tensor)
   local list = texts_tensor:totable()
   for i, row in ipairs(list) do list[i] = { row[1]:upper() } end

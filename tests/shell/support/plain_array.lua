@@ -1,5 +1,5 @@
--- Plain arrays: a shape, and for each element its index in a list of values. Indexing them by plain
--- loops is what t[key] of tensors is compared with.
+-- Plain arrays: a shape, and for each element its index in a list of values. Tests compare t[key]
+-- of tensors with the indexing of plain arrays, which uses plain loops.
 local plain_array = {}
 
 function plain_array.size_of(shape)

@@ -44,7 +44,7 @@ check.near(square(squared_x), { 1, 16, 81 })
 check.near(squared_x + x, { 2, 6, 12 })
 assert(tostring(square(x)) == tostring(squared_x) and square(x)[2] == 4)
 
--- This is the only process.
+-- With a single process, the communicator is "single".
 local communicator = cr.config.communicator()
 assert(communicator.name == "single" and communicator.rank == 0 and communicator.size == 1)
 cr.config.set_communicator "single"

@@ -68,7 +68,7 @@ do
   model:compile { loss = "mse", metrics = { NestedMetric() } }
   local history = model:fit(cr.ones { 6, 2 }, cr.ones { 6, 1 } * 3,
     { batch_size = 2, epochs = 2, verbose = 0 }).history
-  -- the mean of the targets, 3, and the number of batches in each epoch
+  -- the mean of the targets (3) plus the number of batches (3) in each epoch
   check.near(history.both, { 6, 6 })
 end
 
