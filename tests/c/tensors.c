@@ -52,8 +52,8 @@ static void spec_has_strides(void) {
   crescent_tensor_free(tensor);
 }
 
-/// If a caller was built against an earlier version, only the fields that its struct has are
-/// written.
+/// The caller may have been built against an earlier header, in which the struct is shorter. Then
+/// only the fields of the shorter struct are written.
 static void shorter_struct_is_respected(void) {
   const float values[6] = {0};
   crescent_tensor* tensor = floats(values, 3, 2);
@@ -95,7 +95,8 @@ static void wrapped_memory_is_not_copied(void) {
   CHECK(released == 1);
 }
 
-/// A model reads a wrapped input anew at each call, and copies the values of wrapped weights.
+/// Tensors may wrap memory of the caller. If such a tensor is an input, its memory is read anew at
+/// each call; if it is set as a weight, its values are copied.
 static void wrapped_memory_may_change_between_calls(void) {
   float kernel[] = {2, -1}, input[] = {1, 0};
   const int64_t of_kernel[] = {2, 1}, of_input[] = {1, 2};

@@ -79,7 +79,8 @@ static void* describe_often(void* unused) {
   return NULL;
 }
 
-/// Compiling replaces the metrics that the description of the model lists.
+/// Compiling replaces the metrics that a description of the model lists. Describing the model at
+/// the same time must not crash.
 static void model_is_described_while_it_is_compiled(void) {
   pthread_t threads[3];
   described = 0;

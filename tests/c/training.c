@@ -23,8 +23,7 @@ static crescent_model* compiled_model(void) {
   return model;
 }
 
-/// The numbers that the callbacks of a run have counted; the callbacks stop the run after a number
-/// of epochs or batches.
+/// What the callbacks have counted. They stop the training after a number of epochs or batches.
 typedef struct {
   int epochs, batches, last_epoch, last_batch;
   double loss;

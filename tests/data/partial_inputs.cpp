@@ -174,8 +174,8 @@ TEST_CASE("each row of inputs is read once, by the process that needs it") {
         for (size_t row = 0; row < read_counts.size(); ++row)
           read_counts[row] += expected_counts[row];
       }
-      // A last batch of fewer than three samples has no row for each process; then several
-      // processes read the same row.
+      // If the last batch has fewer than three samples, there is not one row for each process; then
+      // several processes read the same row.
       if (samples % 8 == 0) CHECK(read_counts == std::vector<int64_t>(read_counts.size(), 1));
     }
   }

@@ -1,6 +1,6 @@
 -- Checks the manual that the program writes: every link leads to an existing page and anchor, every
--- name of the listing can be searched for, every chapter of the guide has a page, and the files for
--- editors can be read.
+-- name that `crescent describe` lists can be searched for, every chapter of the guide has a page,
+-- and the files for editors can be read.
 --   lua5.4 tests/documents/manual.lua PROGRAM FOLDER        FOLDER: where the pages go
 local program, folder = arg[1], arg[2]
 local script_folder = arg[0]:match "^(.*)/[^/]*$" or "."
@@ -49,7 +49,8 @@ for name, link in pages["names.js"]:gmatch '%["([^"]*)","([^"]*)"' do
   check_link("names.js", link)
 end
 
--- Counts what `describe` lists, except members of base classes, which are listed with the objects.
+-- Collects the names that `crescent describe` lists. Members of base classes are left out, because
+-- they are also listed as members of objects.
 local listed_names = {}
 for line in output_of(("'%s' describe"):format(program)):gmatch "[^\n]+" do
   local name = line:match "^cr%.[^(]*"

@@ -1,5 +1,5 @@
-// Several plugins in one process: one file under several names, global symbols of the same name,
-// and a full folder.
+// Several plugins in one process: a file that is reached by several paths, symbols of the same name
+// in two plugins, and a folder with two hundred plugins.
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -10,7 +10,7 @@ for seed = 101, 115 do
     local step_count = program.steps_of(folder)
     local flipped_step = math.random(step_count)
     local weight = program.record(seed, folder, flipped_step):match "^(.-)\n$"
-    -- The script without the argument that flips the bit.
+    -- Replays a step with the script, but without the argument that flips the bit.
     local function replay(step)
       return program.run("replay", folder, "--step", step, program.here .. "/training.lua", seed,
         folder)

@@ -86,8 +86,8 @@ model:compile { optimizer = optimizer_of(), loss = "mse",
 local arguments, options = data_of(x, cr.ops.sum(x, 1, true), batch_size)
 options.epochs, options.verbose = math.random(1, 4), 0
 
---- Flips a bit of an element: the lowest one, or, as numbers below 1e-38 count as zero, of a zero
---- the lowest one of the exponent.
+--- Flips a bit of a random element: the lowest bit, or the lowest bit of the exponent if the
+--- element is 0, because numbers below 1e-38 count as zero.
 local Flip = cr.callbacks.Callback:subclass "Flip"
 local step = 0
 function Flip:on_train_batch_end()

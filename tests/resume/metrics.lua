@@ -40,7 +40,7 @@ end
 local function metric_names()
   local names = {}
   for name in pairs(cr.metrics) do
-    -- Means and sums of values are updated by hand.
+    -- Mean and Sum take values instead of targets and predictions, so fit cannot update them.
     if name ~= "Mean" and name ~= "Sum" then names[#names + 1] = name end
   end
   table.sort(names)

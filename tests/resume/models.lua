@@ -82,7 +82,7 @@ function Rivals:train_step(data)
   return { loss = loss, maker_loss = maker_loss, judged = self.judged:result() }
 end
 
---- A model whose inputs are known only with the data.
+--- A model whose input shape is known only when it gets data.
 local Late = cr.Model:subclass "Late"
 function Late:init() self.first, self.last = layers.Dense(5), layers.Dense(1) end
 function Late:call(inputs)

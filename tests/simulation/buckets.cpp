@@ -33,7 +33,8 @@ struct Gradients {
            : axes == 1 ? Shape{random_integer(0, 9)}
                        : Shape{random_integer(0, 9), random_integer(1, 9)};
   }
-  /// 0, a number around those of elements, or more than all have together.
+  /// A limit for the elements of a bucket: 0, about as many as a gradient has, or more than all
+  /// gradients have together.
   int64_t random_limit() {
     return random_integer(0, 4) == 0 ? int64_t{1} << 40 : random_integer(0, 90);
   }

@@ -32,8 +32,8 @@ void SimulatedCommunicator::begin(const std::string& call) {
   cluster_.pass_event_or_end();
 }
 
-/// Every message begins with the call that it belongs to, which ends with a zero byte. If the
-/// sender crashes, some of the other ranks may have got the message, and others not.
+/// Every message begins with the text of the collective call that it belongs to and a zero byte. If
+/// the sender crashes, some of the other ranks may have got the message, and others not.
 void SimulatedCommunicator::send_to_all(const void* data, size_t bytes) {
   Bytes message(call_.size() + 1 + bytes);
   std::memcpy(message.data(), call_.c_str(), call_.size() + 1);

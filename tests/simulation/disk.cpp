@@ -55,7 +55,8 @@ void Disk::before_removal(const std::string& path) {
   changes_.push_back({Change::Kind::removal, path, "", make_link(path)});
 }
 
-/// Links the file to another name, under which it survives; returns that name.
+/// Gives the file a second name (a hard link), so that its content survives when the first name is
+/// removed or replaced. Returns the second name.
 std::string Disk::make_link(const std::string& path) {
   if (!fs::exists(path)) return {};
   const std::string link = link_folder_ + "/" + std::to_string(links_++);

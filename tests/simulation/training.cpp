@@ -153,7 +153,8 @@ std::string Training::text() const {
          concat(", BackupAndRestore ", Value(backup_), keeps_best_ ? ", ModelCheckpoint" : "");
 }
 
-/// Layers have names of their own, because ranks in one process would count them together.
+/// Layers get explicit names, because automatic names would count the layers of all ranks of this
+/// process together.
 std::shared_ptr<Sequential> Training::model() const {
   std::vector<LayerPtr> layers;
   for (const auto& [name, options] : layers_) {

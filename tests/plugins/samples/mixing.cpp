@@ -1,6 +1,5 @@
-// Classes that small samples do not show to be wrong: layers and losses that mix the samples of a
-// batch, optimizers that do not descend or do not heed the learning rate, and a metric that does
-// not forget.
+// Faulty classes whose faults do not show on few samples: layers and losses that mix the samples of
+// a batch, optimizers that do not descend or ignore the learning rate, and a metric without reset.
 #include "crescent/layer/layer.h"
 #include "crescent/layer/loss.h"
 #include "crescent/layer/metric.h"
