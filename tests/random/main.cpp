@@ -2,11 +2,11 @@
 //   check_random_programs [--seconds S] [--seed N] [--count N] [--first] [--rows] [--apart]
 // Seeds are consecutive numbers from N on; without --seed, N is drawn from the clock. Without
 // --count and --seconds, the time is that of CRESCENT_RANDOM_PROGRAMS in seconds; without that, the
-// run ends after 60000 programs, which most machines check, or after 240 seconds. --rows prints how
-// often each function was drawn. A program with wrong results is simplified and printed
-// as a script, and the exit status is 1. With --first the first such program ends the run, and only
-// its seed is printed. A crash prints the seed; with --apart each program is checked in a child
-// process, so that a program that crashes is simplified as well.
+// run ends after 60000 programs, for which most machines need less time, or after 240 seconds.
+// --rows prints how often each function was drawn. A program with wrong results is simplified and
+// printed as a script, and the exit status is 1. With --first the first such program ends the run,
+// and only its seed is printed. A crash prints the seed; with --apart each program is checked in a
+// child process, so that a program that crashes is simplified as well.
 #include <malloc.h>
 #include <signal.h>
 #include <sys/wait.h>

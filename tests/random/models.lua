@@ -1,13 +1,14 @@
 -- Checks random models: each is trained for some batches, compiled and op by op, and predicts in
 -- batches of several sizes, from the same weights. Compiled results are compared with float64; the
 -- tolerance is the larger of the error of op-by-op results and the change of results when weights
--- and inputs are perturbed by some roundings. Op-by-op results are compared with float64 only in
--- float32. Dropout layers have seeds, so they drop the same elements in every run.
+-- and inputs are perturbed by a few rounding errors. Op-by-op results are compared with float64
+-- only in float32. Dropout layers have seeds, so they drop the same elements in every run.
 --   crescent tests/random/models.lua [--seconds S] [--seed N] [--count N] [--recipe FILE]
 -- Seeds are consecutive numbers; without --seed the first is drawn from the clock. Without --count
 -- and --seconds, the time is that of CRESCENT_RANDOM_PROGRAMS in seconds; without that, the run
--- ends after 600 models, which most machines check, or after 60 seconds. The recipe of a model with
--- wrong results is simplified and printed; --recipe FILE checks a recipe from a file again.
+-- ends after 600 models, for which most machines need less time, or after 60 seconds. The recipe of
+-- a model with wrong results is simplified and printed; --recipe FILE checks a recipe from a file
+-- again.
 local cr = require "crescent"
 local ops = cr.ops
 local folder = arg[0]:match "^(.*)/[^/]*$" or "."
@@ -41,8 +42,8 @@ end
 local no_perturbation = { by = 0, seed = 0 }
 
 --- The largest change of each result when weights and inputs are perturbed `repetitions` times, in
---- float64 and under the recipe's policy. The policy is needed because a gradient that should be 0
---- is only a rounding error there, and some optimizers turn it into steps of full length.
+--- float64 and under the recipe's policy. The policy is needed too: under it, a gradient that
+--- should be 0 is a rounding error, which some optimizers turn into steps of full length.
 local function spread_of(recipe, data, exact, op_by_op, repetitions)
   local unit, spread = runs.unit(recipe.policy), {}
   local perturbation = recipe.policy == "float32" and 16 or 2

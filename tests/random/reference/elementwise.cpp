@@ -285,7 +285,8 @@ void interpret_cast(const Call& call) {
       if (is_floating(from) && call.rounding.is_exact()) refuse_near(value, 0, from);
       y = value != 0;
     } else if (is_floating(to)) {
-      // Casts to integers are exact, and so are numbers that the other dtype represents.
+      // A cast between floating-point dtypes has a rounding error; an integer becomes the nearest
+      // number of the dtype.
       y = is_floating(from) ? call.rounding.of_arithmetic(value, value, value, to)
                             : nearest(value, to);
     } else {

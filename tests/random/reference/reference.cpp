@@ -24,9 +24,9 @@ Tensor float64_tensor(const Array& array) {
   return is_floating(array.spec.dtype) ? values : ops::cast(values, array.spec.dtype);
 }
 
-/// Runs ops that have no reference implementation on the device in float64. If all results are
-/// elements of an input (or 0 or an infinity), the op only selected elements, so the results are
-/// exact.
+/// Runs an op that has no reference implementation: the device runs it in float64. If all results
+/// are elements of an input (or 0 or an infinity), the op only selected elements, so the results
+/// are exact.
 void run_on_device(const OpPtr& op, const Call& call) {
   constexpr double kUnits = 4;
   Tensors inputs;

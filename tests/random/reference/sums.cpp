@@ -9,8 +9,8 @@
 namespace crescent::random_programs {
 namespace {
 
-/// A sum, and the error that the order of its terms may cause. It has more digits than float64,
-/// because float64 results are checked too.
+/// A sum, and the error that the order of its terms may cause. The sum has more digits than
+/// float64, because float64 results are checked too.
 struct Sum {
   long double value = 0;
   double magnitude = 0, last_term = 0;

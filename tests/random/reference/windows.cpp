@@ -41,8 +41,8 @@ void for_each_tap(const ConvSpec& spec, const Shape& x, const Shape& kernel, con
   }
 }
 
-/// The sums of a convolution, and their errors: fast algorithms (Winograd) transform their
-/// operands, and are less accurate.
+/// The sums of a convolution and their errors. The errors of fast algorithms (Winograd) are larger,
+/// because these transform their operands.
 class Sums {
  public:
   explicit Sums(Array& out) : out_(out), magnitudes_(out.values.size()) {}

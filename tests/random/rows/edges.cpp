@@ -154,7 +154,8 @@ int join_of_views(Draft& d) {
   return d.call("tile", {{"x", x}, {"repeats", Value(repeats)}});
 }
 
-/// A bitcast of unrounded numbers, sometimes followed by a bitcast back. Bitcasts have no gradient.
+/// A bitcast of an input or of a view of it, whose bits do not depend on rounding; sometimes
+/// followed by a bitcast back. Bitcasts have no gradient.
 int bitcasts(Draft& d) {
   constexpr DType kDTypes[] = {DType::float32, DType::int32,    DType::int16, DType::uint8,
                                DType::float16, DType::bfloat16, DType::int8,  DType::float64};

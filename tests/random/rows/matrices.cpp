@@ -60,8 +60,7 @@ int eye_like(Draft& d, int x) {
                         {"M", Value(d.shape(x)[-1])},
                         {"dtype", Value(name_of(d.dtype(x)))}});
 }
-/// Scales matrices such that adding them to the identity changes it by at most `norm_limit` (in
-/// norm).
+/// Scales matrices of numbers between -1 and 1 so that their norm is at most `norm_limit`.
 int scaled_to_norm(Draft& d, int x, double norm_limit) {
   const int64_t largest_size = std::max(d.shape(x)[-1], d.shape(x)[-2]);
   return multiplied(d, x, Value(norm_limit / static_cast<double>(largest_size)));
