@@ -45,7 +45,8 @@ void wait_until(const F& condition) {
     std::this_thread::sleep_for(200us);
 }
 
-/// Stops the process for more than the second after which a bar appears.
+/// Stops the process for more than one second, which is the time after which a progress bar
+/// appears.
 void stop_for_a_second(pid_t child) {
   kill(child, SIGSTOP);
   std::this_thread::sleep_for(1200ms);

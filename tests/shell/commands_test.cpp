@@ -113,7 +113,7 @@ TEST_CASE("the demo shows a tour without pauses, one mistake in it, and leaves n
   const Outcome demo = run_crescent("demo --fast", "TMPDIR=" + (folder / ""));
   INFO(demo.text);
   CHECK(demo.status == 0);
-  // error messages that the help quotes are indented
+  // only one error message begins a line; those that the help quotes are indented
   const std::string error_prefix = "\ncrescent: ";
   const size_t mistake_position = demo.text.find(error_prefix);
   REQUIRE(mistake_position != demo.text.npos);

@@ -7,7 +7,7 @@ local folder = check.temporary ""
 os.execute("mkdir '" .. folder .. "'")
 io.open(folder .. "/model.h5", "w"):close()
 
--- global variables, such as entries of the prompt define
+-- global variables, as entries of the prompt define them
 _G.cr, _G.folder = cr, folder
 _G.x, _G.y = cr.zeros { 2, 2 }, cr.zeros { 2, 1 }
 _G.model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 }, name = "dense" }) }

@@ -3,7 +3,7 @@
 local cr = require "crescent"
 local check = dofile(arg[0]:match "^(.*)/[^/]*/" .. "/support/check.lua")
 
--- global variables, such as entries of the prompt define
+-- global variables, as entries of the prompt define them
 _G.cr, _G.x, _G.y = cr, cr.zeros { 2, 2 }, cr.zeros { 2, 1 }
 _G.model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 } }) }
 _G.model:compile { optimizer = "sgd", loss = "mse" }

@@ -32,8 +32,8 @@ check_shown(cr.tensor { { 1, 2 } }, "[[1. 2.]]\n<float32(1, 2)>")
 check_shown(cr.tensor { { "a", "日本語" }, { "日本語", "b" }, { "é", "e\u{301}" } },
   '[[     "a" "日本語"]\n ["日本語"      "b"]\n [     "é"      "e\u{301}"]]\n<string(3, 2)>')
 
--- Functions of the module show as much of their signature as fits; fields of several lines come
--- last.
+-- Functions of the module show as much of their signature as fits. In a table, fields whose text
+-- has several lines come last.
 check_shown(cr.ops.clip, "<clip(x, x_min, x_max)>")
 check_shown({ f = cr.ops.clip }, "{ f = <clip(x, x_min, x_max)> }")
 check_shown(cr.tree.flatten, "<function(structure)>")

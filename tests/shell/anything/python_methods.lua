@@ -38,7 +38,8 @@ for object, words in pairs {
   end
 end
 
--- Methods that are functions of cr.ops take their object from the colon, whatever the object is.
+-- If a method is called with a dot, the message asks for a colon, whatever the object and the
+-- argument are.
 for _, object in ipairs { x, model.layers[1].kernel, cr.Input { shape = { 2 } } } do
   for _, name in ipairs(cr.describe(object).methods) do
     for _, argument in ipairs { 1, "a", {}, true } do

@@ -47,7 +47,8 @@ do -- names among the positional items of a list
   check.fails(function() x:reshape { 4, 4, order = "C" } end, "'order'")
   check.fails(function() ops.concatenate({ x, x, axs = 1 }, -1) end, "axs")
   check.fails(function() new_model():predict { x, batch_siz = 3 } end, "'batch_siz'")
-  -- lists with and without options by name, in several orders in which Lua may store the items
+  -- lists with and without named options, filled in several orders, because Lua then stores them
+  -- differently
   local mixed_table, items = cr.tensor { 1, 2, 3, dtype = "int32" }, {}
   check.same({ mixed_table.dtype, #mixed_table:totable() }, { "int32", 3 })
   for i = 100, 1, -1 do items[i] = i end

@@ -141,7 +141,7 @@ check.fails(function() cr.Input { shape = { 2, 3 }, batch_shape = { 4, 5 } } end
 check.fails(function() cr.Input { batch_size = 7, batch_shape = { 4, 5 } } end,
   "You cannot pass both `batch_size` and `batch_shape` at the same time.")
 
--- the least limit of renormalization is not above the greatest, and no limit is negative
+-- the limits of renormalization: rmin must not exceed rmax, and no limit may be negative
 for limits, message in pairs {
   [{ rmax = 0.0, rmin = 1.0 }] = "rmax should be greater than rmin",
   [{ dmax = -1.0 }] = "dmax should be non-negative",

@@ -190,7 +190,8 @@ check.near(dense.losses[1], 4)
 local lambda = layers.Lambda(function(t) return t:sum(-1) end)
 check.same(lambda(cr.Input { shape = { 4 } }).shape, { -1 })
 check.near(lambda(cr.ones { 2, 3 }), { 3, 3 })
--- files contain a Lambda of a built-in function as an Activation, which every Keras can read
+-- files store a Lambda of a built-in function as an Activation, which every version of Keras can
+-- read
 local json = cr.Sequential { layers.Lambda("relu", { input_shape = { 2 } }) }:to_json()
 check.same({ json:find '"Activation"' ~= nil, json:find "Lambda" }, { true })
 

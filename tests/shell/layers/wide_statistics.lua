@@ -52,7 +52,7 @@ spectral_layer.layer.kernel:assign(ops.full({ 3, 2 }, 400))
 for _ = 1, 3 do spectral_layer(ops.ones({ 1, 3 }, "float16"), { training = true }) end
 check.near(spectral_layer.layer.kernel:cast "float32", ops.full({ 3, 2 }, 1 / math.sqrt(6)), 2e-3)
 
--- layers compute integer inputs as float32
+-- layers convert integer inputs to float32
 local integers = cr.tensor({ { 1, 2, 5, 4 }, { 3, 0, 2, 7 } }, "int32")
 for _, layer in ipairs {
   cr.layers.BatchNormalization(), cr.layers.LayerNormalization(), cr.layers.RMSNormalization(),

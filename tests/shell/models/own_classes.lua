@@ -239,7 +239,7 @@ local members = {}
 for name in pairs(ShiftedModel) do members[name] = true end
 check.same(members, { call = true, scale = true, super = true, __name = true })
 
--- layers in options have the order of the declarations, whatever the order of the table
+-- layers in options have the order of the declared options, whatever the order in the table
 local names = { "zeta", "alpha", "mid", "beta", "last", "first" }
 local option_names = {}
 for i, name in ipairs(names) do option_names[i] = { name } end

@@ -6,7 +6,8 @@ local cr = require "crescent"
 local Values = {}
 Values.__index = Values
 
---- The namespaces of classes by the kind of their classes, and the sorted list of these kinds.
+--- The namespaces of classes, by the kind of class that they contain, and the sorted list of these
+--- kinds.
 local namespaces, kind_names = {}, {}
 for _, value in next, cr do
   local info = type(value) == "table" and cr.describe(value)

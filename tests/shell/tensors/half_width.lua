@@ -47,7 +47,7 @@ for _, f in ipairs { ops.mean, ops.max } do
   end
 end
 
--- a number is compared with the elements, and is also one of the values that `where` selects
+-- a number with which elements are compared is also one of the values that `where` selects
 for _, dtype in ipairs(half_dtypes) do
   for _, number in ipairs { 1, -1, 0.75, 3 } do
     for _, n in ipairs { 5, 64, 1025, 4099 } do

@@ -82,7 +82,7 @@ for _, n in ipairs { 1, 3, 23, 24, 60 } do
   end
 end
 
--- Functions of matrices v, and of w with 7 columns, that are smooth although eigenvectors and
+-- Functions of a matrix v and a matrix w with 7 columns. They are smooth although eigenvectors and
 -- singular vectors are not. Their gradients contain the gradients of the factors.
 local function inverse_product(v, w) return ops.matmul(ops.inv(v), w) end
 local function triangle_solution(v, w)
@@ -111,7 +111,8 @@ local function lu_function(v, w)
 end
 
 -- Matrices in float32 are factored in float32 from 128 rows on, smaller ones in float64. The
--- gradients of vectors are divided by the gaps between values, which increases rounding errors.
+-- gradients of eigenvectors and singular vectors are divided by the gaps between the values, which
+-- increases rounding errors.
 for _, size_and_batch in ipairs { { 127 }, { 128 }, { 150 }, { 150, 2 }, { 257 } } do
   local n, shape = size_and_batch[1], { size_and_batch[2] }
   shape[#shape + 1], shape[#shape + 2] = n, n

@@ -134,8 +134,8 @@ for _, shape in ipairs { { 1 }, { 8 }, { 4, 3, 5 } } do
   end
 end
 
--- quantize_and_dequantize: every float of 8 bits stays, other numbers go to the nearest, ties to
--- even
+-- quantize_and_dequantize: numbers that 8-bit floats represent stay unchanged; others are rounded
+-- to the nearest of these, ties to even
 local formats = { float8_e4m3fn = { 3, -6, 448, 127 }, float8_e5m2 = { 2, -14, 57344, 124 } }
 for name, format in pairs(formats) do
   local fraction_bits, least_exponent, largest, float_count = table.unpack(format)

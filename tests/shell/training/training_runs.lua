@@ -130,7 +130,7 @@ check.fails(function() run.epochs = -1 end, "0 or more")
 check.fails(function() run:advance(-1) end, "number of batches")
 check.fails(function() model:start_training(x, y, { epoch = 3 }) end, "did you mean 'epochs'?")
 
--- Datasets, and their shards, which are parts of the same batches.
+-- A dataset and its shards, which are parts of the dataset's batches.
 local data = cr.data.dataset(x, y, { batch_size = 6 })
 assert(data.samples == 24 and data.batches == 4)
 check.near(model:evaluate(data, { verbose = 0 })[1],
