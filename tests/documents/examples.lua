@@ -1,5 +1,5 @@
--- Runs the first Lua example of documents such as README.md as it is written. The files that it
--- saves are removed.
+-- Runs the first Lua examples of README.md and other documents unchanged. The files that they save
+-- are removed.
 --   crescent tests/documents/examples.lua
 local script_folder = arg[0]:match "^(.*)/[^/]*$" or "."
 local root = script_folder .. "/../.."

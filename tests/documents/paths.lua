@@ -80,7 +80,7 @@ local function matches_any(glob, set)
   return false
 end
 
---- Whether the path exists, or a header or source of this name.
+--- Whether the path exists, perhaps with the ending of a header or source added.
 local function leads_somewhere(path)
   if not path then return false end
   if path:find("*", 1, true) then return matches_any(path, files) or matches_any(path, folders) end

@@ -193,8 +193,8 @@ bool TestTerminal::reads_keys() const {
   return tcgetattr(file_, &mode) == 0 && (is_dumb_ || !(mode.c_lflag & ICANON));
 }
 
-/// Whether there are keys that the process has not read. The kernel may deliver what send() wrote
-/// with a delay, and poll() waits for it.
+/// Whether there are keys that the process has not read. The kernel may deliver the bytes of send()
+/// with a delay; poll() waits for this delivery.
 bool TestTerminal::has_unread_keys() const {
   pollfd polled_file{keys_, POLLIN, 0};
   return poll(&polled_file, 1, 0) > 0 && (polled_file.revents & POLLIN);

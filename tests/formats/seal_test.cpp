@@ -62,7 +62,7 @@ const SavedFileKind kKinds[] = {
                       crescent::read_array(path, "g/c")};
      }}};
 
-/// A saved file that tests damage; each change is applied to a fresh copy of it.
+/// A saved file. Tests damage copies of it: each change is applied to a fresh copy.
 class DamagedFile {
  public:
   explicit DamagedFile(const SavedFileKind& kind = kKinds[0])
@@ -253,8 +253,8 @@ TEST_CASE("weights and arrays alone are sealed too") {
   CHECK(contains(read(), "its checksum is missing"));
 }
 
-/// Rewrites the file in the form of earlier versions: with checksums on datasets only, of the bytes
-/// of their data only.
+/// Rewrites the file in the form of earlier versions, where only datasets have checksums, and these
+/// cover only the bytes of the data.
 void make_file_of_earlier_version(const std::string& path) {
   Hdf5Changes surgery(path);
   for (const std::string& object : surgery.objects()) {

@@ -18,8 +18,8 @@ std::string folder();
 /// exactly which files exist and which cannot be compared; for another folder they do not.
 enum class Source { recorded, own, other };
 Source source();
-/// Whether a file or folder exists. A missing file of our own sets fails the test; any other is
-/// reported as skipped.
+/// Whether a file or folder exists. In the sets `recorded` and `own`, a missing file fails the
+/// test; in other folders it is reported as skipped.
 bool is_there(const std::string& path);
 /// The names of the files with this ending in a folder, sorted; none if there is no such folder.
 std::vector<std::string> files_ending(const std::string& folder, std::string_view ending);
@@ -69,8 +69,8 @@ std::string difference(const Tensor& got, const Tensor& want, Tolerance toleranc
 /// expected ones.
 class Tally {
  public:
-  /// `missing` has the names of the set `recorded` that must be skipped, and no others may be. Of
-  /// the set `own` no case may be skipped.
+  /// `missing` has the names of exactly those cases of the set `recorded` that are skipped. No case
+  /// of the set `own` may be skipped.
   explicit Tally(std::set<std::string> missing = {}) : missing_(std::move(missing)) {}
   void count_compared() { ++compared_; }
   void count_skipped(const std::string& name) { ++skipped_, names_.insert(name); }

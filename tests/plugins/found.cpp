@@ -54,7 +54,7 @@ bool holds(const std::function<bool()>& check) {
 
 bool finds_class(const char* name) { return registry().find("regularizer", name) != nullptr; }
 
-/// The reason for which the list of plugins says that a library is refused; empty if it is not
+/// The reason why a library is refused, according to the list of plugins; empty if it is not
 /// refused.
 std::string listed_refusal(const std::string& path) {
   for (const PluginRecord& record : list_plugins())

@@ -16,7 +16,7 @@ using namespace crescent::golden;
 namespace {
 
 /// The tolerance, relative to the largest output. The float32 results of Keras differ from float64
-/// results by up to this share, because the roundings of hundreds of layers add up.
+/// results by up to this share, because the rounding errors of hundreds of layers add up.
 constexpr double kTolerance = 1e-5;
 
 void check_numbers(Model& model, const Recording& recording) {

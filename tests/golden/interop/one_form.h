@@ -1,5 +1,5 @@
-// Converts options that Keras 2.3.1 expresses as settings of another class to one form, so that
-// configurations can be compared.
+// Keras 2.3.1 writes some classes as another class with certain options, such as HeNormal as
+// VarianceScaling. This file converts both to one form, so that configurations can be compared.
 #pragma once
 #include "crescent/base/value.h"
 

@@ -137,8 +137,8 @@ Dict with_input_layer(const Value& config) {
   return result;
 }
 
-/// Converts an object of Keras to the form that Crescent writes, where there is a reason for a
-/// difference.
+/// Converts the configuration of an object from the form that Keras writes to the form that
+/// Crescent writes, where the two differ for a reason.
 Dict as_we_write(const Dict& object) {
   const std::string name = class_of(object);
   Dict result = object;
@@ -285,7 +285,8 @@ void compare_arrays(KerasFile& written, KerasFile& keras, const std::string& gro
               keras_names = keras.texts(group, "weight_names").value_or(Names());
   const bool tf_keras = !keras_names.empty() && (keras_names.front().ends_with("iter:0") ||
                                                  keras_names.front().ends_with("iteration:0"));
-  // Tf.keras' lists of optimizer weights differ from those of both versions that Crescent writes.
+  // Tf.keras' lists of optimizer weights are not compared. They differ from those of Keras 2.3.1
+  // and of Keras 3, which Crescent writes.
   if (tf_keras) return;
   if (written_names.size() != keras_names.size()) {
     differences.insert(
