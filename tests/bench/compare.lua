@@ -61,8 +61,8 @@ local function ending_text(reason, code)
   return reason == "signal" and "signal " .. code or "status " .. code
 end
 
---- Runs a command and returns the values that it prints, by name, and nil or a text that says how
---- the command failed.
+--- Runs a command. Returns the values that it prints, by name; the second result is nil, or says
+--- how the command failed.
 local function measured_values(words, ours)
   local values = {}
   io.stderr:write("# ", table.concat(words, " "), "\n")

@@ -49,7 +49,7 @@ local function emit(name, value, unit)
   print(string.format("%-32s %14.3f %s", name, value, unit))
 end
 
---- Seconds per call: the median of five windows.
+--- Seconds per call of f: the median of five measurements.
 local function seconds_per_call(f)
   local clock, window = cr.utils.clock, options.seconds / 5
   local begin = clock()

@@ -43,8 +43,8 @@ function sources.chain(folder, rows, y)
     :skip(3):batch(kBatch):take(3):prefetch(2), {} }
 end
 
--- Elements that a generator makes: if each process provides its own part of a batch, the process of
--- rank r makes every size-th element, from element r on.
+-- Elements that a generator makes. If each of `size` processes provides its own part of a batch,
+-- the process of rank r makes the elements r, r + size, r + 2 size, and so on.
 local function generated_dataset(folder, rows, y)
   local x, targets = cr.data.read_npy(folder .. "/x.npy"):totable(), y:totable()
   return cr.data.from_generator(function(rank, size)

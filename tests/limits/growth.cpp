@@ -40,8 +40,8 @@ double seconds(const std::function<void(int64_t)>& work, int64_t n) {
 constexpr int64_t kTimes = 4;
 
 /// Compares the times for n and kTimes n. With n the data must already exceed the processor's
-/// caches: an op in memory takes two to three times as long as one in a cache, which is no growth
-/// of the algorithm.
+/// caches: an op in memory takes two to three times as long as one in a cache, which would look
+/// like faster than linear growth.
 void check_growth(const std::string& what, int64_t n, const std::function<void(int64_t)>& work) {
   constexpr double kSlack = 2.5;  // allowance for other processes that use the caches
   const double seconds_for_n = seconds(work, n), seconds_for_more = seconds(work, kTimes * n);

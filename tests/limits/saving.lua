@@ -5,7 +5,7 @@ local check = require "check"
 local memory = require "memory"
 local cr = require "crescent"
 
---- The growth of peak memory during `work` over the memory in use before, and the time in seconds.
+--- By how much peak memory during `work` exceeds the memory in use before, and the time in seconds.
 local function cost(work)
   collectgarbage()
   collectgarbage()

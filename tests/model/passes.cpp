@@ -147,8 +147,8 @@ TEST_CASE("evaluate and predict end with the data") {
 
 namespace {
 
-/// A model whose outputs are all rows of the batch twice, its first row twice, and a scalar if
-/// `has_scalar`.
+/// A model with two outputs: the rows of the batch repeated twice, and its first row repeated
+/// twice. If `has_scalar` is true, its only output is the sum of the batch.
 class Doubling final : public Model {
  public:
   explicit Doubling(bool has_scalar = false) : has_scalar_(has_scalar) {}

@@ -1,4 +1,5 @@
-// Model::profile: rows add up to the total and belong to layers, and the model is unchanged.
+// Model::profile: the rows of a profile add up to its total and name a layer; profiling does not
+// change the model.
 #include <algorithm>
 #include <catch2/catch.hpp>
 

@@ -36,7 +36,8 @@ std::vector<double> quantized_to_4_bits(const std::vector<float>& kernel, int64_
 }
 
 /// The largest allowed error in the block that begins at `first`, in float64: a fifteenth of the
-/// range that contains the values of the block and 0.
+/// range that contains the values of the block and 0, because 4 bits divide this range into 15
+/// steps.
 double max_error_of(const std::vector<float>& kernel, size_t first, size_t block) {
   double smallest = 0, greatest = 0;
   for (size_t i = first; i < std::min(first + block, kernel.size()); ++i)

@@ -67,7 +67,7 @@ function Copy:ninja(targets)
 end
 
 --- Runs tests for at most `limit` seconds of processor time and twice as much wall-clock time.
---- Returns whether they passed, their output, and, if they did not end, a suffix for their name.
+--- Returns whether they passed, their output, and a remark for the report if they did not end.
 function Copy:test(command)
   local log_path = self.build_folder .. "/mutation_tests.log"
   local has_passed, _, status = os.execute("cd " .. quoted(self.build_folder .. "/tests")

@@ -16,7 +16,7 @@ constexpr int64_t kColumns[] = {1, 2, 3, 7, 8, 9, 63, 64, 65, 126, 127, 128, 129
 constexpr int64_t kBlocks[] = {1, 2, 3, 32, 128, 1000};
 constexpr int64_t kLines[] = {1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 20};
 
-/// A random matrix of 4-bit values, with its floats in float64.
+/// A random matrix of 4-bit values, and the numbers for which they stand, in float64.
 struct RandomMatrix {
   int64_t rows, columns, block;
   Tensor bytes, scale, zero;

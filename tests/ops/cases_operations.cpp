@@ -67,7 +67,8 @@ std::vector<Case> operation_cases() {
                              const Shape& shape) {
     add(std::string(name) + " " + description, plain(name, std::move(options)), {{shape}});
   };
-  /// Squares the singular vectors, because their signs depend on the device.
+  /// Adds a case of svd. The singular vectors are squared, because their signs depend on the
+  /// device.
   const auto svd = [&](const char* description, Dict options, const Shape& shape) {
     add(std::string("svd ") + description,
         [options](const Tensors& x) {

@@ -141,7 +141,7 @@ TEST_CASE("fusion: the gradient of a table joins those who read it", "[passes]")
   CHECK(names(q).find("scatter_add") == std::string::npos);
 
   Program program_with_own_updates = traced(
-      // The updates are computed from a value that the region itself computes.
+      // The updates of ScatterAdd are computed from a value that the fused region itself computes.
       [](const Tensors& in) {
         const Tensor a = exp(in[0]);
         ScatterAdd op;

@@ -26,7 +26,8 @@ struct PositiveCheck final : OpOf<PositiveCheck> {
 };
 Tensor positive_or_fail(const Tensor& x) { return apply1(PositiveCheck(), {x}); }
 
-/// Returns x if it is valid; otherwise fails with an error of an index out of range.
+/// Returns x if the sum of x is an index from 0 to 7; otherwise fails with an error of an index out
+/// of range.
 Tensor checked_or_fail(const Tensor& x) {
   const Tensor index = ops::cast(ops::sum(x), DType::int32);
   return x + ops::gather(Tensor::full({8}, 0), index, 0);

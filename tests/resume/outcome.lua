@@ -24,7 +24,7 @@ function outcome.print(model)
   print("draw", cr.random.uniform({}):item())
 end
 
---- A callback that kills the process after this batch.
+--- A callback that kills the process after a number of batches.
 outcome.Killer = cr.callbacks.Callback:subclass "Killer"
 function outcome.Killer:init(options) self.remaining_batches = options.batches end
 function outcome.Killer:on_train_batch_end()

@@ -84,8 +84,8 @@ double Cluster::next_time(const Rank& rank) const {
   return std::min(std::max(rank.time, arrival), rank.time + kTimeout);
 }
 
-/// Lets the rank with the earliest time go on; returns when it is the turn of the calling rank
-/// again, or at once if that has ended.
+/// Lets the rank with the earliest time go on. Returns when it is the turn of the calling rank
+/// again, or at once if the calling rank has ended.
 void Cluster::pass_turn() {
   const auto next =
       std::min_element(ranks_.begin(), ranks_.end(),

@@ -103,7 +103,7 @@ std::string text_of(const TrainingStart& start) {
   return text;
 }
 
-/// Requires that the ranks have ended as the faults allow.
+/// Requires that the ranks have ended in a way that the faults explain.
 void check(const TrainingStart& start, const std::string& expected) {
   const FaultCounts& faults = start.faults;
   for (int rank = 0; rank < start.size; ++rank) {

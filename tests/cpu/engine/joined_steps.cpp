@@ -212,7 +212,7 @@ TEST_CASE("slices that repeat, that are small, or that others read are cut out",
 }
 
 // The first half of an array, cast to an element type twice as wide, has as many bytes as the
-// array.
+// array. It must not be written over the array while this is still read.
 TEST_CASE("a slice is not overwritten where it lies by wider elements made of it",
           "[cpu][joined_steps]") {
   const std::pair<DType, DType> casts[] = {{DType::float32, DType::float64},

@@ -143,7 +143,7 @@ Array random_mask(const Shape& shape) {
   return mask;
 }
 
-/// A mask in which query i attends to the keys from i - before to i + after.
+/// A mask in which query i attends to the keys from i - max_steps_before to i + max_steps_after.
 Array band_mask(int64_t queries, int64_t keys, int64_t max_steps_before, int64_t max_steps_after) {
   Array mask = zeros({1, 1, queries, keys}, DType::boolean);
   for (int64_t i = 0; i < queries; ++i)

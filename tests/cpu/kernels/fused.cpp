@@ -75,7 +75,7 @@ TEST_CASE("what a fused kernel compares is what others read in its memory") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   using Kind = FusedStep::Kind;
   const DType half_dtype = GENERATE(DType::float16, DType::bfloat16);
-  // Registers: 0 x, 1 the number 1; the steps compute whether 1 + x^2 equals 1, and this sum.
+  // Registers: 0 x, 1 the number 1. The steps compute the sum 1 + x^2, and whether it equals 1.
   Fused op;
   op.shape = {1, 1031};
   op.steps = {{Kind::binary, {}, BinaryKind::multiply, half_dtype, {0, 0, 0}},   // register 2

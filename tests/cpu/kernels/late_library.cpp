@@ -11,7 +11,7 @@ using Catch::Contains;
 
 namespace {
 
-/// zlib, by a path that does not exist; its file name is known to the dynamic linker.
+/// zlib under a path that does not exist. The dynamic linker can find the library by its file name.
 const LateLibrary& compression() {
   static const LateLibrary library("/nowhere/libz.so.1");
   return library;
