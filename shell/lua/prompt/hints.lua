@@ -203,7 +203,8 @@ local mistakes = {
 for _, command in ipairs { "inspect", "convert", "verify", "validate", "replay" } do
   mistakes[#mistakes + 1] = { line = "^%s*" .. command .. "%s+[%w_./~]", what = "syntax error",
     hint = function(line)
-      return "it is a command of the program, outside of the prompt: crescent " .. trimmed_text(line)
+      return "it is a command of the program, outside of the prompt: crescent "
+        .. trimmed_text(line)
     end }
 end
 

@@ -178,6 +178,28 @@ Tensor broadcast_to_selection(const Tensor& value, const Shape& shape) {
   return ops::broadcast_to(value, shape);
 }
 
+/// If the tensor shares the storage of a recorded copy, reads the elements of the copy from its
+/// source again. Fails if elements of the source cannot be written.
+void refresh_copy(const Tensor& tensor) {
+  const auto found = selected_copy(tensor);
+  if (!found) return;
+  expect_writable(found->source);
+  refresh_copy(found->source);
+  const int64_t start = 0;
+  write_elements(found->copy, {&start, 1}, found->copy.size(),
+                 read_elements(found->source, found->selectors));
+}
+
+/// If the tensor shares the storage of a recorded copy, writes the elements of the copy to its
+/// source.
+void write_copy_back(const Tensor& tensor) {
+  const auto found = selected_copy(tensor);
+  if (!found) return;
+  const auto [starts, run_length] = Selection(found->selectors, found->source.shape()).runs();
+  write_elements(found->source, starts, run_length, found->copy);
+  write_copy_back(found->source);
+}
+
 void write(const Tensor& tensor, const Selectors& selectors, const Tensor& value, bool has_pairs) {
   expect_writable(tensor);
   for (const Selector& selector : selectors)
@@ -193,11 +215,6 @@ void write(const Tensor& tensor, const Selectors& selectors, const Tensor& value
 }
 
 }  // namespace
-
-void write_selected(const Tensor& tensor, const Selectors& selectors, const Tensor& elements) {
-  const auto [starts, run_length] = Selection(selectors, tensor.shape()).runs();
-  write_elements(tensor, starts, run_length, elements);
-}
 
 int assign_elements(lua_State* L) {
   const Variable* variable = to_handle<Variable>(L, 1);

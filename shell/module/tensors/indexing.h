@@ -15,8 +15,6 @@ int assign_elements(lua_State* L);
 
 /// The elements that the selectors select, as a new tensor that operations compute.
 Tensor read_elements(const Tensor& tensor, const Selectors& selectors);
-/// Writes `elements`, which have the shape and dtype of the selected elements, into the tensor.
-void write_selected(const Tensor& tensor, const Selectors& selectors, const Tensor& elements);
 
 /// Add reading by keys that are not names (t[key]) to a type; for tensors also assignment.
 void add_tensor_indexing(HandleType& type);

@@ -2,6 +2,8 @@
 // code they are views as those of contiguous elements are: what is assigned to elements of the copy
 // is written to the tensor that it was read from as well.
 #pragma once
+#include <optional>
+
 #include "crescent/tensor/tensor.h"
 #include "tensors/selectors.h"
 
@@ -11,11 +13,12 @@ namespace crescent::lua {
 /// ranges select. Neither of the two is kept alive.
 void record_copy(const Tensor& copy, const Tensor& source, const Selectors& selectors);
 
-/// If `tensor` shares the storage of a recorded copy, reads the elements of the copy from its
-/// source again.
-void refresh_copy(const Tensor& tensor);
-/// If `tensor` shares the storage of a recorded copy, writes the elements of the copy to its
-/// source. Fails if they cannot be written there.
-void write_copy_back(const Tensor& tensor);
+/// A recorded copy, the tensor that it was read from, and what selected its elements.
+struct SelectedCopy {
+  Tensor copy, source;
+  Selectors selectors;
+};
+/// The recorded copy whose storage `tensor` shares, if its source still exists.
+std::optional<SelectedCopy> selected_copy(const Tensor& tensor);
 
 }  // namespace crescent::lua

@@ -131,8 +131,8 @@ local function random_view(tensor, array)
   return tensor:reshape(flat), { shape = flat, indices = array.indices, values = array.values }
 end
 
--- A random part of a tensor of two or more axes, whose elements are often not contiguous, and of its
--- plain array.
+-- A random part of a tensor of two or more axes, whose elements are often not contiguous, and of
+-- its plain array.
 local function random_block(tensor, array)
   local key, lua_key = {}, {}
   for axis, size in ipairs(array.shape) do
