@@ -43,9 +43,14 @@ class HalfMatmul final : public Kernel {
         plan_.has_bias ? dnnl::matmul::desc(a, b, bias, c) : dnnl::matmul::desc(a, b, c);
     const dnnl::matmul::primitive_desc primitive(desc, onednn::attributes(plan_.activation),
                                                  onednn::engine());
-    if (onednn::is_reference(primitive.impl_info_str()))
+    const char* const implementation = primitive.impl_info_str();
+    if (onednn::is_reference(implementation))
       throw dnnl::error(dnnl_unimplemented, "only reference code");
-    if (implementation_.empty()) implementation_ = primitive.impl_info_str();
+    // The code called "gemm" multiplies pairs of elements along k. For the last element of an odd k
+    // it multiplies the element by 0 as well, which makes NaN of infinity.
+    if (plan_.k % 2 != 0 && std::string_view(implementation).starts_with("gemm"))
+      throw dnnl::error(dnnl_unimplemented, "pairs of an odd number of elements");
+    if (implementation_.empty()) implementation_ = implementation;
     onednn::Arguments arguments = {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, c}};
     if (plan_.has_bias) arguments.emplace_back(DNNL_ARG_BIAS, bias);
     primitives_.add(dnnl::matmul(primitive), primitive, arguments);

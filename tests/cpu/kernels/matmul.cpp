@@ -407,6 +407,24 @@ TEST_CASE("matmul knows infinities", "[cpu][matmul]") {
   }
 }
 
+TEST_CASE("matmul of half-width numbers knows infinities in the last terms", "[cpu][matmul]") {
+  for (DType dtype : {DType::bfloat16, DType::float16})
+    for (int64_t m : {1, 2, 5, 33})
+      for (int64_t n : {49, 64, 129, 200})
+        for (int64_t k : {1, 2, 3, 8, 33})
+          for (int transpose_bits = 0; transpose_bits < 4; ++transpose_bits) {
+            CAPTURE(name_of(dtype), m, n, k, transpose_bits);
+            const Product op = matmul(transpose_bits & 1, transpose_bits & 2);
+            std::vector<Array> in = {zeros(matrix_shape({}, m, k, op.transpose_a), dtype),
+                                     zeros(matrix_shape({}, k, n, op.transpose_b), dtype)};
+            for (Array& x : in) std::fill(x.values.begin(), x.values.end(), 1);
+            in[0].values[static_cast<size_t>(op.transpose_a ? (k - 1) * m : k - 1)] = -INFINITY;
+            Array wanted{{dtype, {m, n}}, std::vector<double>(m * n, k)};
+            std::fill_n(wanted.values.begin(), n, -INFINITY);
+            CHECK(check(matmul_kernels, op.op(), in, {wanted}) > 0);
+          }
+}
+
 TEST_CASE("products of float32 are as exact on tiles as in vectors", "[cpu][matmul]") {
   if (!amx::available()) {
     WARN("skipped: no tiles on this processor");
