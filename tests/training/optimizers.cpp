@@ -454,7 +454,7 @@ TEST_CASE("options that rule each other out or mean nothing are refused") {
   };
   CHECK_THROWS_WITH(build({{"clipnorm", 1}, {"clipvalue", 1}}), Catch::Contains("only one of"));
   CHECK_THROWS_WITH(build({{"gradient_accumulation_steps", 1}}),
-                    "`gradient_accumulation_steps` must be an integer >= 2. Received: 1");
+                    "SGD: `gradient_accumulation_steps` must be an integer >= 2. Received: 1");
   CHECK_THROWS_WITH(build({{"ema_overwrite_frequency", 0}}), Catch::Contains("integer >= 1"));
 }
 

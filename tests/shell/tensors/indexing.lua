@@ -228,10 +228,10 @@ do
   check.same(matrix[{ {}, 1 }]:totable(), { 7, 5, 9, 0 })
   local own_column = matrix[{ {}, 1 }]:clone()
   own_column[1] = 100
-  matrix[cr.tensor { { 1, 2 } }][1] = 100
+  matrix[cr.tensor({ 1, 2 }, "int32")][1] = 100
   check.same(matrix[1][1], 7, "copies by lists and clones are tensors of their own")
   local variable = cr.Variable(cr.ones { 2, 2 })
-  local weights = variable:value()[{ {}, 1 }]
+  local weights = variable.value[{ {}, 1 }]
   check.fails(function() weights[1] = 0 end, "clone()")
   check.same(weights:totable(), { 1, 1 }, "a refused write changes nothing")
 end
