@@ -27,7 +27,7 @@ add_exceptions("methods", "of torch.nn.Module, from which Keras derives there", 
   register_parameter requires_grad_ set_extra_state share_memory state_dict to to_empty
   torch_params train type xpu zero_grad ]])
 add_exceptions("methods", "what calling a layer or a model is made of",
-  "stateless_compute_loss symbolic_call rematerialized_call")
+  "symbolic_call rematerialized_call")
 add_exceptions("methods", "files are written by formats, not by objects",
   "load_own_variables save_own_variables")
 add_exceptions("methods", "from_config is a method of the class", "from_config")

@@ -20,6 +20,7 @@
 #include "training/model_training.h"
 #include "training/plots.h"
 #include "training/report.h"
+#include "training/stateless.h"
 #include "values/batches.h"
 #include "values/interruption.h"
 
@@ -124,6 +125,7 @@ void add_model_types(ObjectTypes& types, const HandleType& layer) {
   add_surgery(model);
   add_files(model);
   add_steps(model);
+  add_stateless_compute_loss(model);
   HandleType& functional = add_type<Functional>(types, "model", &model);
   add_type<Sequential>(types, "model", &functional)
       .method(

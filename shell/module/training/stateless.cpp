@@ -1,12 +1,14 @@
 #include "training/stateless.h"
 
+#include "crescent/layer/stateless.h"
 #include "crescent/layer/training.h"
+#include "crescent/model/model.h"
 #include "tensors/tensors.h"
 
 namespace crescent::lua {
 namespace {
 
-/// Calls the method of the metric at stack index 1, which may be one of a Lua class, with the
+/// Calls the method of the object at stack index 1, which may be one of a Lua class, with the
 /// arguments behind it. Leaves the results on the stack and returns their number.
 int call_method(lua_State* L, const char* name) {
   const int argument_count = lua_gettop(L);
@@ -46,6 +48,47 @@ int reset_state(lua_State* L) {
   return 1;
 }
 
+/// Appends the variables with the values at stack index 2, which are removed; `list` names the
+/// property of the model with the variables.
+void take_values(lua_State* L, const Variables& variables, const char* list,
+                 StatelessScope::Mapping& mapping) {
+  const Tensors values = to_tensors(L, 2);
+  if (values.size() != variables.size())
+    fail("stateless_compute_loss: expected a value for each of the ", variables.size(), " ", list,
+         ", got ", values.size());
+  for (size_t i = 0; i < values.size(); ++i) mapping.emplace_back(variables[i], values[i]);
+  lua_remove(L, 2);
+}
+
+/// Implements model:stateless_compute_loss(trainable_variables, non_trainable_variables,
+/// metrics_variables, ...), whose further arguments are those of compute_loss.
+int compute_loss(lua_State* L) {
+  const auto model = Read<ModelPtr>::from(L, 1);
+  if (lua_gettop(L) < 4)
+    fail("stateless_compute_loss: expected values of trainable_variables, of ",
+         "non_trainable_variables and of metrics_variables, then the arguments of compute_loss");
+  const Variables trainable = model->trainable_weights(), fixed = non_trainable_state(*model);
+  Variables metric_states;
+  for (const auto& metric : model->all_metrics())
+    for (const Variable& variable : metric->variables()) metric_states.push_back(variable);
+  const Tensors trainable_values = to_tensors(L, 2);
+  StatelessScope::Mapping mapping;
+  take_values(L, trainable, "trainable_variables", mapping);
+  take_values(L, fixed, "non_trainable_variables", mapping);
+  take_values(L, metric_states, "metrics_variables", mapping);
+  const StatelessScope scope(mapping);
+  call_method(L, "compute_loss");
+  const int loss = lua_gettop(L);
+  lua_createtable(L, 3, 0);
+  lua_Integer index = 0;
+  for (const Tensors& values :
+       {trainable_values, scope.current_values(fixed), scope.current_values(metric_states)}) {
+    push(L, values);
+    lua_rawseti(L, loss + 1, ++index);
+  }
+  return 2;
+}
+
 std::tuple<Tensors, Tensors> apply(Optimizer& optimizer, Any optimizer_variables, Any grads,
                                    Any trainable_variables) {
   lua_State* L = current();
@@ -56,6 +99,18 @@ std::tuple<Tensors, Tensors> apply(Optimizer& optimizer, Any optimizer_variables
 }
 
 }  // namespace
+
+void add_stateless_compute_loss(HandleType& model) {
+  model.raw_method(
+      "stateless_compute_loss -> the loss, the three lists of values after it", compute_loss,
+      {"trainable_variables: a list of tensors", "non_trainable_variables: a list of tensors",
+       "metrics_variables: a list of tensors", "x: a tensor or a structure of them=nil",
+       "y: a tensor or a structure of them=nil", "y_pred: a tensor or a structure of them=nil",
+       "sample_weight: a tensor or a structure of them=nil", "training=true"},
+      "Calls compute_loss with other values of trainable_variables, non_trainable_variables and "
+      "metrics_variables; the model is unchanged. Returns the loss, and the values of these "
+      "variables after it as { trainable, non_trainable, metrics }.");
+}
 
 void add_stateless_methods_of_metrics(HandleType& metric) {
   metric

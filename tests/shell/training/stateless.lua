@@ -28,6 +28,36 @@ local trainable_values = { cr.tensor { { 1, 2 }, { 3, 4 }, { 5, 6 } } / 4, cr.te
 local seed_state = model.non_trainable_variables[3].value
 local fixed_values = { cr.tensor { 1, 2 }, cr.tensor { 3, 4 }, seed_state }
 
+do -- the loss of Keras, whose states of metrics have other places
+  local input = cr.Input { shape = { 3 } }
+  local first = layers.Dense(2, { name = "a", kernel_regularizer = cr.regularizers.L2(0.1) })(input)
+  local net = cr.Model(input, { first, layers.BatchNormalization { name = "b" } (first) })
+  net:compile { loss = { "mse", "mae" }, optimizer = "sgd", metrics = { { "mse" }, {} } }
+  local y = cr.tensor { { 1, 0 }, { 0, 1 } }
+  net:fit(x, { y, y }, { verbose = 0 })
+  local fixed_values, metric_values = { cr.tensor { 1, 2 }, cr.tensor { 3, 4 } }, {}
+  for i, variable in ipairs(net.metrics_variables) do
+    metric_values[i] = cr.zeros(variable.shape)
+  end
+  local before = values_of(net.variables)
+  local metrics_before = values_of(net.metrics_variables)
+  local predicted = net:stateless_call(trainable, fixed_values, x, { training = true })
+  local loss, state = net:stateless_compute_loss(trainable, fixed_values, metric_values, x,
+    { y, y }, predicted)
+  check.near(loss, 19.88117790222168)
+  check_all(state[1], trainable, 0, "trainable")
+  check_all(state[2], fixed_values, 0, "non-trainable")
+  local changed = {}
+  for _, value in ipairs(state[3]) do
+    if value:item() ~= 0 then changed[#changed + 1] = value:item() end
+  end
+  check.near(changed, { 35.625, 2, 2.9998533725738525, 2 })
+  check_all(values_of(net.variables), before, 0, "variables")
+  check_all(values_of(net.metrics_variables), metrics_before, 0, "metrics")
+  check.fails(function() net:stateless_compute_loss({}, fixed_values, metric_values, x) end,
+    "a value for each of the 4 trainable_variables, got 0")
+end
+
 do -- the values of Keras; the model does not change
   assert(#model.variables == 7 and #model.non_trainable_variables == 3)
   assert(#model.weights == 6 and #model.non_trainable_weights == 2)
