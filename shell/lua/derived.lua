@@ -32,6 +32,14 @@ function hooks.update_step(self, gradient, variable, learning_rate, state)
   self.inner:update_step(gradient, variable, learning_rate, state)
 end
 
+function hooks.compute_loss(self, ...) return self.inner:compute_loss(...) end
+
+function hooks.validate_outputs(self, ...) self.inner:validate_outputs(...) end
+
+function hooks.validate_model_compatibility(self, ...)
+  self.inner:validate_model_compatibility(...)
+end
+
 function hooks.update_state(self, ...) self.inner:update_state(...) end
 
 function hooks.result(self) return self.inner:result() end
@@ -64,6 +72,8 @@ end
 local class_kinds = {
   layer = { base = cr.Layer, hooks = { "build", "call", "compute_mask", "reset_states" } },
   loss = { base = cr.losses.Loss, hooks = { "call" }, options = { reduction = "none" } },
+  distillation_loss = { base = cr.distillation.DistillationLoss,
+    hooks = { "compute_loss", "validate_outputs", "validate_model_compatibility" } },
   regularizer = { base = cr.regularizers.Regularizer, hooks = { "call" } },
   constraint = { base = cr.constraints.Constraint, hooks = { "call" } },
   initializer = { base = cr.initializers.Initializer, hooks = { "call" } },

@@ -66,11 +66,6 @@ local function example_text(name)
   return session_text("Example", shell.example(name)) .. session_text("Errors", shell.errors(name))
 end
 
-local plurals = { loss = "losses" }
-local function name_of_class(class)
-  return "cr." .. (plurals[class.kind] or class.kind .. "s") .. "." .. class.name
-end
-
 -- The name under which a function may have an example: its path in the module or, for a method, the
 -- name in its signature.
 local function name_of_function(f, value)
@@ -112,7 +107,7 @@ local function class_help(class)
   if #class.members > 0 then
     text = text .. "\n\nIts objects also have:\n" .. member_lines(class.members)
   end
-  return text .. example_text(name_of_class(class))
+  return text .. example_text(class.path)
 end
 
 -- The text about the arguments of a method, without self; empty if no argument is documented.
@@ -273,8 +268,9 @@ end
 local function search(word)
   local listing, groups = cr.listing(), {}
   local function add(...) groups[#groups + 1] = rows_about(word:lower(), ...) or nil end
-  add("Classes", listing.classes, name_of_class)
-  add("Functions", listing.functions, function(row) return row.path end)
+  local function path_of(row) return row.path end
+  add("Classes", listing.classes, path_of)
+  add("Functions", listing.functions, path_of)
   add("Methods", methods_of(listing.types), function(row) return row.name end)
   return #groups > 0 and "; these speak of it:\n\n" .. table.concat(groups, "\n\n") or "."
 end

@@ -10,7 +10,7 @@ local reference = {}
 
 -- The plurals of kinds that are not made with an s. The plural of a kind is the name of the table
 -- of its classes: cr.losses for the kind loss.
-local plurals = { loss = "losses", dataset = "data" }
+local plurals = { loss = "losses", dataset = "data", distillation_loss = "distillation" }
 local function plural_of(kind) return plurals[kind] or kind .. "s" end
 
 local function file_of(path) return path:gsub("[^%w%.]", "-") .. ".html" end
@@ -171,7 +171,7 @@ local function signature_of(class, own_options) return call_text(class.path, own
 --- Constructs the class with this config. Returns the error message if it is about the option
 --- `name`; else nil.
 local function error_message_of(class, config, name)
-  local succeeded, message = pcall(cr[plural_of(class.kind)][class.name], config)
+  local succeeded, message = pcall(cr[last_name(parent_of(class.path))][class.name], config)
   message = not succeeded and tostring(message):match "[^\n]+"
   return message and message:find("'" .. name .. "'", 1, true) and message
 end
@@ -230,7 +230,7 @@ end
 
 local function kind_line(class)
   local aliases_text = #class.aliases > 0 and "; also " .. table.concat(class.aliases, ", ") or ""
-  local namespace_file = file_of("cr." .. plural_of(class.kind))
+  local namespace_file = file_of(parent_of(class.path))
   local link = element("a", class.kind, ('href="%s"'):format(namespace_file))
   local origin = class.plugin == "" and "the library" or "the plugin " .. class.plugin
   return element("p", link .. escaped(" of " .. origin .. aliases_text), 'class="kind"')
@@ -257,7 +257,7 @@ local function class_page(class)
   local own_options, shared_options = split_options(class.options)
   local example = class.example and element("h2", "Example") .. example_of(class) or ""
   local file = file_of(path)
-  return { section = "Reference", parent_file = file_of("cr." .. plural_of(class.kind)),
+  return { section = "Reference", parent_file = file_of(parent_of(class.path)),
     title = path,
     file = file, names = index_entries(path, file, class),
     content = element("h1", class.name) .. kind_line(class) .. paragraph(class.doc)

@@ -117,22 +117,15 @@ class ListingBuilder {
                                                    ///< visited
 };
 
-/// The name of the Lua table that has the classes of a kind; null if there is none.
-const char* table_name_of(const KindInfo& kind) {
-  return std::string_view(kind.name) == kDatasetKind ? "data" : kind.plural;
-}
-
 /// Rows that describe the classes of each kind for which Lua has a table, such as cr.losses.
 List classes() {
   List rows;
   for (const KindInfo& kind : kinds()) {
-    if (!table_name_of(kind)) continue;
-    for (const std::string& name : registry().names(kind.name)) {
-      Dict row = describe_class(*registry().get(kind.name, name));
-      const std::string path = concat("cr.", table_name_of(kind), ".", name);
+    if (!namespace_of_kind(kind)) continue;
+    for (const std::string& name : class_names_in(kind)) {
+      Dict row = describe_class(*class_in(kind, name));
       row.erase("what");
-      row.set("path", path);
-      add_example(row, path);
+      add_example(row, row.at("path").as_string());
       rows.push_back(std::move(row));
     }
   }

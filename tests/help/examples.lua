@@ -64,7 +64,6 @@ local function add_problem(...) problems[#problems + 1] = string.format(...) end
 
 -- ---- every name has an example and an error
 
-local plural_kinds = { loss = "losses" }
 local function check_names(listing)
   local name_count = 0
   local function check(path, row)
@@ -76,7 +75,7 @@ local function check_names(listing)
   end
   for _, row in ipairs(listing.functions) do check(row.path, row) end
   for _, row in ipairs(listing.classes) do
-    check("cr." .. (plural_kinds[row.kind] or row.kind .. "s") .. "." .. row.name, row)
+    check(row.path, row)
   end
   for _, kind in ipairs(listing.types) do
     for _, row in ipairs(kind.methods) do check(kind.name .. "." .. row.name, row) end

@@ -27,6 +27,7 @@
 #include "crescent/model/callback.h"
 #include "crescent/model/callback_hooks.h"
 #include "crescent/model/check.h"
+#include "crescent/model/distillation_loss.h"
 #include "crescent/model/flops.h"
 #include "crescent/model/inspection.h"
 #include "crescent/model/model.h"

@@ -3,6 +3,7 @@
 
 #include <unordered_set>
 
+#include "crescent/model/steps.h"
 #include "layer/layer_access.h"
 #include "model/graph.h"
 #include "model/operation_layer.h"
@@ -70,7 +71,8 @@ void Model::compile(const Dict& options) {
   const StepLock lock(*this);
   expect_metrics_free(*this, "compile");
   CompileOptions parsed_options;
-  schema_of<CompileOptions>("compile").configure(&parsed_options, options);
+  schema_of<CompileOptions>("compile").configure(&parsed_options,
+                                                 steps_of(*this).compile_options(options));
   auto optimizer = get<Optimizer>(parsed_options.optimizer);
   if (!optimizer) fail("compile: an optimizer is needed");
   if (parsed_options.remat && parsed_options.run_eagerly)

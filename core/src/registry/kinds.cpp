@@ -16,6 +16,8 @@ constexpr KindInfo kKinds[] = {
     {"constraint", "constraints", "Constraint", "Projections of weights after each update."},
     {"quantizer", "quantizers", nullptr, "Ways to quantize the weights of layers."},
     {"loss", "losses", "Loss", "Objectives that training minimizes."},
+    {"distillation_loss", "distillation", "DistillationLoss",
+     "Losses between a teacher and a student, and the model that trains students with them."},
     {"metric", "metrics", "Metric", "Values that are measured during training and evaluation."},
     {"optimizer", "optimizers", "Optimizer", "Rules by which gradients update weights."},
     {"schedule", "schedules", "LearningRateSchedule",

@@ -186,12 +186,11 @@ Tensors Steps::predict_step(Model& model, const Tensors& x) const {
   return run_model(model, x, false);
 }
 
-Tensor Steps::compute_loss(Model& model, const Batch& batch, const Tensors& y_pred,
-                           bool training) const {
+Tensors output_losses(Model& model, const Batch& batch, const Tensors& y_pred, bool training) {
   const ModelAccess::Training& state = compiled_state(model, batch);
   const bool is_tracked = !(training && state.traced_step.inference_metrics);
-  const Share& share = state.traced_step.share;
-  const Tensor count = Tensor::scalar(static_cast<double>(samples_in(share, batch, y_pred)));
+  const Tensor count =
+      Tensor::scalar(static_cast<double>(samples_in(state.traced_step.share, batch, y_pred)));
   Tensors terms;
   for (size_t i = 0; i < state.plan.outputs.size(); ++i) {
     const OutputTraining& output = state.plan.outputs[i];
@@ -208,6 +207,13 @@ Tensor Steps::compute_loss(Model& model, const Batch& batch, const Tensors& y_pr
     }
     terms.push_back(output.weight == 1 ? loss : loss * output.weight);
   }
+  return terms;
+}
+
+Tensor Steps::compute_loss(Model& model, const Batch& batch, const Tensors& y_pred,
+                           bool training) const {
+  Tensors terms = output_losses(model, batch, y_pred, training);
+  const Share& share = compiled_state(model, batch).traced_step.share;
   for (const Tensor& loss : model.losses()) {
     const Tensor float_loss = ops::cast(loss, DType::float32);
     terms.push_back(share && share.shards == 0 ? mean_over_shares(share, float_loss) : float_loss);

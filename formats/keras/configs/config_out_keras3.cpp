@@ -26,6 +26,7 @@ constexpr PythonModule kModules[] = {{"layer", "keras.layers"},
                                      {"optimizer", "keras.optimizers"},
                                      {"schedule", "keras.optimizers.schedules"},
                                      {"loss", "keras.losses"},
+                                     {"distillation_loss", "keras.distillation"},
                                      {"metric", "keras.metrics"},
                                      {"quantizer", "keras.quantizers"}};
 
@@ -38,6 +39,9 @@ constexpr PythonModule kUnexportedClasses[] = {
     {"StochasticDepth", "keras.src.applications.convnext"},
     {"CustomScaleLayer", "keras.src.applications.inception_resnet_v2"},
     {"ThresholdedReLU", "keras._legacy.layers"}};
+
+/// Classes that Keras 3 does not export in the module of their kind.
+constexpr PythonModule kModulesOfClasses[] = {{"Distiller", "keras.distillation"}};
 
 /// Classes that Keras 3 exports under another name.
 constexpr PythonModule kPublicNames[] = {{"GroupedQueryAttention", "GroupQueryAttention"}};
@@ -100,8 +104,10 @@ Value module_of(const std::string& kind, const std::string& class_name) {
     if (!kind.empty() && kind != row.class_or_kind) continue;
     if (auto info = registry().find(row.class_or_kind, class_name)) {
       if (is_foreign(*info)) return {};
-      const PythonModule* unexported = row_of(kUnexportedClasses, class_name);
-      return unexported ? unexported->name : row.name;
+      for (const PythonModule* exception :
+           {row_of(kUnexportedClasses, class_name), row_of(kModulesOfClasses, class_name)})
+        if (exception) return exception->name;
+      return row.name;
     }
   }
   return {};
@@ -261,6 +267,12 @@ Value convert_value(const Value& value, const Layer* owner, const std::string& k
 /// Converts a value without writing the shared_object_id of objects.
 Value convert_without_shared_id(const Value& value, const Layer* owner, const std::string& kind);
 
+/// Writes the name of a loss as the function of Keras 3 for which it stands.
+Value loss_function(const std::string& name) {
+  const auto info = registry().find(Loss::kKind, name);
+  return function_object(info && !is_foreign(*info) ? to_snake_case(info->name) : name);
+}
+
 /// Writes `text`, the value of an option that holds an object of the kind `kind`. The name of a
 /// function of the user is written as an object.
 Value name_value(const std::string& class_name, const std::string& option, const std::string& kind,
@@ -268,6 +280,7 @@ Value name_value(const std::string& class_name, const std::string& option, const
   const std::string& name = text.as_string();
   if (is_own_function(kind, name) && !is_own_word(class_name, option, name))
     return function_object(name);
+  if (kind == Loss::kKind) return loss_function(name);
   return keras_name(kind.empty() ? option : kind, text);
 }
 
@@ -389,6 +402,7 @@ Value convert_without_shared_id(const Value& value, const Layer* owner,
       items.push_back(convert_value(item, nullptr, expected_kind));
     return items;
   }
+  if (value.is_string() && expected_kind == Loss::kKind) return loss_function(value.as_string());
   if (!value.is_dict()) return value;
   if (!is_object(value)) {
     Dict dict;

@@ -144,7 +144,8 @@ objects.CustomObjectScope = objects.custom_object_scope
 
 -- The kinds of classes, and the paths of the tables in cr that hold them.
 local namespaces = {
-  { "layer", "layers" }, { "loss", "losses" }, { "metric", "metrics" },
+  { "layer", "layers" }, { "loss", "losses" },
+  { "distillation_loss", "distillation" }, { "metric", "metrics" },
   { "optimizer", "optimizers" }, { "schedule", "optimizers.schedules" },
   { "initializer", "initializers" },
   { "regularizer", "regularizers" }, { "constraint", "constraints" },

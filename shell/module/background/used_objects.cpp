@@ -5,6 +5,7 @@
 #include "background/async_run.h"
 #include "background/computing_step.h"
 #include "crescent/layer/training.h"
+#include "crescent/model/distillation_loss.h"
 #include "instances/instance.h"
 
 namespace crescent::lua {
@@ -18,8 +19,8 @@ bool is_one_of(const Object& object) {
 /// Whether Lua code may use the object while any step computes: it has no variables, or it is a
 /// run, whose methods wait for the step themselves where this is necessary.
 bool is_passive(const Object& object) {
-  return is_one_of<AsyncRun, History, Dataset, Loss, Activation, Initializer, Regularizer,
-                   Constraint, Schedule>(object);
+  return is_one_of<AsyncRun, History, Dataset, Loss, DistillationLoss, Activation, Initializer,
+                   Regularizer, Constraint, Schedule>(object);
 }
 
 /// Whether the layer or one of its sublayers is written in Lua, so that not all variables that it

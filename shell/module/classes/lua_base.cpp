@@ -110,19 +110,14 @@ Base dataset_base() {
 }  // namespace
 
 const std::vector<Base>& bases() {
-  static const std::vector<Base> all = {base_of<LuaLayer>(),
-                                        base_of<LuaModel>("Model"),
-                                        base_of<LuaLoss>(),
-                                        base_of<LuaMetric>(),
-                                        base_of<LuaCallback>(),
-                                        base_of<LuaInitializer>(),
-                                        base_of<LuaRegularizer>(),
-                                        base_of<LuaConstraint>(),
-                                        base_of<LuaActivation>(),
-                                        base_of<LuaSchedule>(),
-                                        base_of<LuaOptimizer>(),
-                                        base_of<LuaFormat>("Format"),
-                                        dataset_base()};
+  static const std::vector<Base> all = {
+      base_of<LuaLayer>(),          base_of<LuaModel>("Model"),
+      base_of<LuaLoss>(),           base_of<LuaDistillationLoss>(),
+      base_of<LuaMetric>(),         base_of<LuaCallback>(),
+      base_of<LuaInitializer>(),    base_of<LuaRegularizer>(),
+      base_of<LuaConstraint>(),     base_of<LuaActivation>(),
+      base_of<LuaSchedule>(),       base_of<LuaOptimizer>(),
+      base_of<LuaFormat>("Format"), dataset_base()};
   return all;
 }
 

@@ -144,8 +144,9 @@ std::shared_ptr<Configurable> make_dataset_source(std::shared_ptr<LuaDataset> da
 }
 
 /// The kinds of objects, besides layers, that options of Lua classes may hold.
-constexpr const char* kNestedKinds[] = {"optimizer",  "schedule",    "loss",        "metric",
-                                        "activation", "initializer", "regularizer", "constraint"};
+constexpr const char* kNestedKinds[] = {"optimizer",         "schedule",    "loss",
+                                        "distillation_loss", "metric",      "activation",
+                                        "initializer",       "regularizer", "constraint"};
 
 /// The number of options of the class that a configuration lacks; a large number if it has an
 /// option that the class does not have.

@@ -314,6 +314,44 @@ template class LuaLayerOf<Model>;
 
 // ---- losses, metrics and other kinds
 
+Tensor LuaDistillationLoss::compute_loss(const Value& teacher_outputs,
+                                         const Value& student_outputs) const {
+  if (!has("compute_loss")) fail("Subclasses must implement compute_loss");
+  return call_for_tensor(*this, "compute_loss", teacher_outputs, student_outputs);
+}
+
+template <class F, class... A>
+void LuaDistillationLoss::run_check(const char* method, const F& otherwise,
+                                    const A&... arguments) const {
+  if (is_checking_ || !has(method)) return otherwise();
+  struct FlagReset {
+    bool& flag;
+    ~FlagReset() { flag = false; }
+  } reset{is_checking_ = true};
+  lua_State* L = current();
+  StackRestorer restorer(L);
+  invoke(L, method, 0, arguments...);
+}
+
+void LuaDistillationLoss::validate_outputs(const Value& teacher_outputs,
+                                           const Value& student_outputs) const {
+  run_check(
+      "validate_outputs",
+      [&] { DistillationLoss::validate_outputs(teacher_outputs, student_outputs); },
+      teacher_outputs, student_outputs);
+}
+
+void LuaDistillationLoss::validate_model_compatibility(const Model& teacher,
+                                                       const Model& student) const {
+  const auto object_of = [](const Model& model) {
+    return std::const_pointer_cast<Object>(model.shared_from_this());
+  };
+  run_check(
+      "validate_model_compatibility",
+      [&] { DistillationLoss::validate_model_compatibility(teacher, student); }, object_of(teacher),
+      object_of(student));
+}
+
 Tensor LuaInitializer::operator()(const Shape& shape, DType dtype) const {
   const Tensor value = call_for_tensor(*this, "call", shape, dtype);
   if (!(value.shape() == shape))

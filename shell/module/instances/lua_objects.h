@@ -2,6 +2,7 @@
 // call Lua.
 #pragma once
 #include "crescent/model/callback_hooks.h"
+#include "crescent/model/distillation_loss.h"
 #include "crescent/model/model.h"
 #include "crescent/model/steps.h"
 #include "instances/instance.h"
@@ -152,6 +153,32 @@ class LuaLoss final : public LuaObjectOf<Loss> {
   Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
     return call_for_tensor(*this, "call", y_true, y_pred);
   }
+};
+
+/// A distillation loss: a class with compute_loss. Its attributes teacher_layer_name and
+/// student_layer_name name the layers whose outputs are compared.
+class LuaDistillationLoss final : public LuaObjectOf<DistillationLoss> {
+ public:
+  static void describe(Schema<LuaDistillationLoss>&) {}
+  Tensor compute_loss(const Value& teacher_outputs, const Value& student_outputs) const override;
+  void validate_outputs(const Value& teacher_outputs, const Value& student_outputs) const override;
+  void validate_model_compatibility(const Model& teacher, const Model& student) const override;
+  std::optional<std::string> teacher_layer_name() const override {
+    return layer_name("teacher_layer_name");
+  }
+  std::optional<std::string> student_layer_name() const override {
+    return layer_name("student_layer_name");
+  }
+
+ private:
+  std::optional<std::string> layer_name(const char* attribute_name) const {
+    return Codec<std::optional<std::string>>::decode(attribute(attribute_name));
+  }
+  /// Calls a method of the class, or `otherwise` if the class has none; also if the method itself
+  /// calls that of its base.
+  template <class F, class... A>
+  void run_check(const char* method, const F& otherwise, const A&... arguments) const;
+  mutable bool is_checking_ = false;
 };
 
 /// A metric: a class with update_state and result, or a function whose values are averaged over

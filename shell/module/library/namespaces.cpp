@@ -1,9 +1,12 @@
 #include "library/namespaces.h"
 
+#include <algorithm>
+
 #include "classes/building.h"
 #include "classes/lua_class.h"
 #include "classes/object_types.h"
 #include "classes/options.h"
+#include "crescent/model/distillation_loss.h"
 #include "host/provided_datasets.h"
 #include "instances/instance.h"
 #include "values/modules.h"
@@ -15,6 +18,12 @@ namespace {
 // class for Lua classes derived from the C++ class}.
 const char base_makers_key = 0;
 const char namespace_key = 0;  // key in the metatable of a namespace; its value is the KindInfo
+
+/// A class that stands in the namespace of a kind that is not its own.
+struct GuestClass {
+  const char *host_kind, *kind, *name;
+};
+constexpr GuestClass kGuestClasses[] = {{DistillationLoss::kKind, Layer::kKind, "Distiller"}};
 
 const KindInfo* find_namespace(lua_State* L, int index) {
   if (lua_type(L, index) != LUA_TTABLE || !lua_getmetatable(L, index)) return nullptr;
@@ -125,12 +134,20 @@ int call_class(lua_State* L) {
   return has_symbol || (has_tensors && is_function(*info)) ? call_function(L, *info) : construct(L);
 }
 
+/// The kind of the class with this name in the namespace of a kind.
+const char* kind_in(const KindInfo& kind_info, const std::string& name) {
+  for (const GuestClass& guest : kGuestClasses)
+    if (std::string_view(kind_info.name) == guest.host_kind && name == guest.name)
+      return guest.kind;
+  return kind_info.name;
+}
+
 /// The class of this name. The namespace of metrics also finds the losses, because the functions of
 /// losses are metrics too.
 ClassPtr class_named(const KindInfo& kind_info, const std::string& name) {
   if (std::string_view(kind_info.name) == Metric::kKind && !registry().find(Metric::kKind, name))
     if (ClassPtr loss = registry().find(Loss::kKind, name)) return loss;
-  return registry().get(kind_info.name, name);
+  return registry().get(kind_in(kind_info, name), name);
 }
 
 ObjectPtr object_from_config(ClassPtr& info, Value config) {
@@ -156,13 +173,13 @@ int index_namespace(lua_State* L) {
 /// The iterator of pairs(cr.layers), which returns names and classes.
 int next_class(lua_State* L) {
   const KindInfo& kind_info = namespace_at(L, 1);
-  const std::vector<std::string> names = registry().names(kind_info.name);
+  const std::vector<std::string> names = class_names_in(kind_info);
   const std::string previous_name = lua_isnil(L, 2) ? "" : text_of(L, 2);
   auto next_name =
       lua_isnil(L, 2) ? names.begin() : std::upper_bound(names.begin(), names.end(), previous_name);
   if (next_name == names.end()) return lua_pushnil(L), 1;
   push(L, *next_name);
-  push(L, registry().get(kind_info.name, *next_name));
+  push(L, class_named(kind_info, *next_name));
   return 2;
 }
 
@@ -178,8 +195,11 @@ int pairs_of_namespace(lua_State* L) {
 /// object.
 int get_from(lua_State* L, const KindInfo& kind_info, int index) {
   const Value identifier = with_function_objects(to_value(L, index), kind_info.name);
-  return identifier.is_null() ? (lua_pushnil(L), 1)
-                              : (push_object(L, get_object(kind_info.name, identifier)), 1);
+  if (identifier.is_null()) return lua_pushnil(L), 1;
+  const Value* name = identifier.is_dict() ? identifier.as_dict().find("class_name") : nullptr;
+  const char* kind =
+      name && name->is_string() ? kind_in(kind_info, name->as_string()) : kind_info.name;
+  return push_object(L, get_object(kind, identifier)), 1;
 }
 
 class GetFunction final : public Callable {
@@ -338,6 +358,35 @@ void set_namespaces(lua_State* L) {
   push_field(L, -2, "schedules");
   lua_setfield(L, -2, "schedules");
   lua_pop(L, 1);
+}
+
+std::vector<std::string> class_names_in(const KindInfo& kind_info) {
+  const std::string_view kind = kind_info.name;
+  std::vector<std::string> names = registry().names(kind);
+  for (const GuestClass& guest : kGuestClasses) {
+    if (kind == guest.kind) std::erase(names, guest.name);
+    if (kind == guest.host_kind) names.emplace_back(guest.name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+ClassPtr class_in(const KindInfo& kind_info, const std::string& name) {
+  return class_named(kind_info, name);
+}
+
+std::string path_of_class(const ClassInfo& info) {
+  const char* kind = info.kind.c_str();
+  for (const GuestClass& guest : kGuestClasses)
+    if (info.kind == guest.kind && info.name == guest.name) kind = guest.host_kind;
+  for (const KindInfo& kind_info : kinds())
+    if (std::string_view(kind_info.name) == kind && namespace_of_kind(kind_info))
+      return concat("cr.", namespace_of_kind(kind_info), ".", info.name);
+  return "";
+}
+
+const char* namespace_of_kind(const KindInfo& kind_info) {
+  return std::string_view(kind_info.name) == kDatasetKind ? "data" : kind_info.plural;
 }
 
 const char* kind_of_namespace(lua_State* L, int index) {

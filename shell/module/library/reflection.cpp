@@ -1,5 +1,6 @@
 #include "library/reflection.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -297,6 +298,7 @@ Dict describe_class(const ClassInfo& info) {
   return {{"what", "class"},
           {"name", info.name},
           {"kind", info.kind},
+          {"path", path_of_class(info)},
           {"plugin", info.plugin},
           {"doc", info.schema.description},
           {"aliases", Value(info.aliases)},
@@ -306,11 +308,16 @@ Dict describe_class(const ClassInfo& info) {
 }
 
 Dict describe_namespace(const std::string& kind) {
+  const std::vector<std::string> names = class_names_in(kind_named(kind));
+  std::vector<std::string> words = registry().all_names(kind);
+  words.insert(words.end(), names.begin(), names.end());
+  std::sort(words.begin(), words.end());
+  words.erase(std::unique(words.begin(), words.end()), words.end());
   return {{"what", "namespace"},
           {"kind", kind},
           {"doc", kind_named(kind).doc},
-          {"names", Value(registry().names(kind))},
-          {"words", Value(registry().all_names(kind))}};
+          {"names", Value(names)},
+          {"words", Value(words)}};
 }
 
 void set_reflection(lua_State* L) {

@@ -1,6 +1,7 @@
 #include "training/model_steps.h"
 
 #include "crescent/model/steps.h"
+#include "instances/instance.h"
 #include "values/batches.h"
 #include "values/read.h"
 
@@ -35,6 +36,13 @@ Tensors tensors_at(const Any& value, const DataNames& names) {
   return to_data(current(), value.index, names);
 }
 
+/// The steps that methods of the model run: the default ones for a model of a Lua class, which
+/// calls them where it defines steps of its own.
+const Steps& base_steps(const Model& model) {
+  static const Steps default_steps;
+  return dynamic_cast<const Instance*>(&model) ? default_steps : steps_of(model);
+}
+
 /// Pushes the logs as a table; if a step returned no logs, pushes the current loss and metrics.
 OnStack push_logs(const Model& model, StepLogs logs) {
   if (logs.empty()) logs = metrics_result(model);
@@ -48,13 +56,15 @@ OnStack push_logs(const Model& model, StepLogs logs) {
 }
 
 OnStack train_step(Model& model, Any data) {
-  return push_logs(model, Steps().train_step(model, batch_at(current(), model, data.index)));
+  return push_logs(model,
+                   base_steps(model).train_step(model, batch_at(current(), model, data.index)));
 }
 OnStack test_step(Model& model, Any data) {
-  return push_logs(model, Steps().test_step(model, batch_at(current(), model, data.index)));
+  return push_logs(model,
+                   base_steps(model).test_step(model, batch_at(current(), model, data.index)));
 }
 OneOrMore<Tensor> predict_step(Model& model, Any x) {
-  return {Steps().predict_step(model, tensors_at(x, input_names(model)))};
+  return {base_steps(model).predict_step(model, tensors_at(x, input_names(model)))};
 }
 Batch batch_of(const Model& model, Any x, Any y, Any sample_weight) {
   return {tensors_at(x, input_names(model)), tensors_at(y, output_names(model)),
@@ -62,12 +72,13 @@ Batch batch_of(const Model& model, Any x, Any y, Any sample_weight) {
 }
 Tensor compute_loss(Model& model, Any x, Any y, Any y_pred, Any sample_weight, bool training) {
   const Batch batch = batch_of(model, x, y, sample_weight);
-  return Steps().compute_loss(model, batch, tensors_at(y_pred, output_names(model)), training);
+  return base_steps(model).compute_loss(model, batch, tensors_at(y_pred, output_names(model)),
+                                        training);
 }
 OnStack compute_metrics(Model& model, Any x, Any y, Any y_pred, Any sample_weight) {
   const Batch batch = batch_of(model, x, y, sample_weight);
-  return push_logs(model,
-                   Steps().compute_metrics(model, batch, tensors_at(y_pred, output_names(model))));
+  return push_logs(model, base_steps(model).compute_metrics(
+                              model, batch, tensors_at(y_pred, output_names(model))));
 }
 
 }  // namespace

@@ -154,6 +154,7 @@ void add_losses_and_metrics(ObjectTypes& types, const HandleType& object) {
   loss.method("call", &Loss::call, {"y_true", "y_pred"}, "The loss of each sample.");
   loss.meta("__call",
             bound("loss", &Loss::operator(), {"loss", "y_true", "y_pred", "sample_weight=nil"}));
+  add_type<DistillationLoss>(types, "distillation_loss", &object);
   HandleType& metric = add_type<Metric>(types, "metric", &object);
   metric.method("update_state", &update_metric, {"y_true", "y_pred=nil", "sample_weight=nil"},
                 "Accumulates one batch.");

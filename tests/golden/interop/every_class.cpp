@@ -67,9 +67,9 @@ const std::vector<RequiredOptions>& required_options() {
 
 /// Registered classes that are not tested on their own: models, and classes that need other objects
 /// as options.
-const std::set<std::string> kUntestedClasses = {"Sequential",    "Functional",   "Model",
-                                                "Wrapper",       "OptimizerMap", "MultiOptimizer",
-                                                "ActivityKeras2"};
+const std::set<std::string> kUntestedClasses = {"Sequential",     "Functional",    "Model",
+                                                "Distiller",      "Wrapper",       "OptimizerMap",
+                                                "MultiOptimizer", "ActivityKeras2"};
 
 /// Arguments that, in Keras 3, the constructors of all classes of a kind accept, besides those of
 /// each class.

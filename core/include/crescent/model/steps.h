@@ -28,6 +28,9 @@ class CRESCENT_API Steps {
                               bool training) const;
   /// Updates the metrics of compile; the result is appended to the logs.
   virtual StepLogs compute_metrics(Model& model, const Batch& batch, const Tensors& y_pred) const;
+  /// Called by compile with its options before they are checked; returns those with which the model
+  /// is compiled. A model whose steps need other options overrides it.
+  virtual Dict compile_options(Dict options) const { return options; }
   /// Whether the steps call the model as a whole; false for a model whose steps call its layers one
   /// by one.
   virtual bool calls_model(const Model&) const { return true; }
@@ -35,6 +38,10 @@ class CRESCENT_API Steps {
 
 /// The steps that the model overrides, or the default ones.
 CRESCENT_API const Steps& steps_of(const Model& model);
+/// The weighted losses of compile as scalars, one for each output that has a loss. May be called
+/// within a step; updates the metrics that track the losses of several outputs.
+CRESCENT_API Tensors output_losses(Model& model, const Batch& batch, const Tensors& y_pred,
+                                   bool training);
 /// The current loss and metrics of the model as tensors; may be called within a step.
 CRESCENT_API StepLogs metrics_result(const Model& model);
 

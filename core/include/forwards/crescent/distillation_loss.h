@@ -1,0 +1,2 @@
+#pragma once
+#include "crescent/model/distillation_loss.h"

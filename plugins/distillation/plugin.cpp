@@ -1,0 +1,3 @@
+#include "crescent/plugin.h"
+
+CRESCENT_PLUGIN("distillation", CRESCENT_VERSION) {}
