@@ -106,7 +106,7 @@ void add_stateless_compute_loss(HandleType& model) {
       {"trainable_variables: a list of tensors", "non_trainable_variables: a list of tensors",
        "metrics_variables: a list of tensors", "x: a tensor or a structure of them=nil",
        "y: a tensor or a structure of them=nil", "y_pred: a tensor or a structure of them=nil",
-       "sample_weight: a tensor or a structure of them=nil", "training=true"},
+       "sample_weight: a tensor or a structure of them=nil", "training: a boolean=true"},
       "Calls compute_loss with other values of trainable_variables, non_trainable_variables and "
       "metrics_variables; the model is unchanged. Returns the loss, and the values of these "
       "variables after it as { trainable, non_trainable, metrics }.");

@@ -14,6 +14,7 @@ end
 for _, class in ipairs(listing.classes) do
   for _, name in ipairs { class.name, table.unpack(class.aliases) } do
     entry_by_path[class.kind .. ":" .. name] = class
+    entry_by_path[class.path:match "^(.*%.)" .. name] = class
   end
 end
 for _, type in ipairs(listing.types) do
