@@ -23,6 +23,11 @@ void place_heap() {
              huge_page = (segment_end + page + kHugePage - 1) / kHugePage * kHugePage;
   sbrk(static_cast<intptr_t>(huge_page - page - segment_end));
   mallopt(M_TOP_PAD, kHugePage);
+  // Any call of mallopt() ends the adaptation of the thresholds from which malloc maps and returns
+  // memory by itself. These are the largest that it reaches; with the smallest, at which it begins,
+  // oneDNN's products would map and unmap their buffers in every call.
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 64 << 20);
   // The compiler would remove a pair of malloc and free whose pointer is not volatile.
   void* volatile first_block = malloc(1);
   madvise(reinterpret_cast<void*>(huge_page), kHugePage, MADV_HUGEPAGE);
