@@ -66,7 +66,7 @@ template <>
 class HeadProducts<BFloat16> {
  public:
   static bool is_available() { return amx::available(); }
-  static constexpr const char* name() { return "amx"; }
+  static const char* name() { return amx::name(); }
   static size_t work_bytes(int64_t longest, int64_t width) {
     const int64_t max_size = std::max(longest, width);
     return static_cast<size_t>(2 * strip_count(max_size) * amx::strip_values(longest) +

@@ -477,7 +477,7 @@ std::unique_ptr<Kernel> make_amx_convolution(const Request& r) {
   const bool is_dense =
       ((h.stride == 1 && w.stride == 1) || is_gradient) && h.dilation == 1 && w.dilation == 1;
   const bool is_half = r.inputs[0].dtype == DType::bfloat16 && r.inputs[1].dtype == DType::bfloat16;
-  if (!is_half || !is_two_dimensional || !is_dense || p.empty() || !amx::available())
+  if (!is_half || !is_two_dimensional || !is_dense || p.empty() || !amx::has_tiles())
     return nullptr;
   if (is_gradient) return std::make_unique<AmxKernelGradient>(r);
   return std::make_unique<AmxImageConvolution>(r);

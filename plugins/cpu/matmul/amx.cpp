@@ -8,6 +8,7 @@
 #include <hwy/targets.h>
 
 #include "matmul/amx-inl.h"
+#include "matmul/amx_vectors.h"
 #endif
 
 namespace crescent::cpu::amx {
@@ -16,12 +17,19 @@ namespace crescent::cpu::amx {
 
 namespace {
 
-bool processor_has_tiles() {
+constexpr __mmask16 kAllLanes = 0xffff;
+
+bool processor_has_vectors() {
   unsigned a, b, c, d, a1;
   if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return false;
-  const bool has_tiles = (d >> 22 & 1) && (d >> 24 & 1), bw = b >> 30 & 1, vl = b >> 31 & 1,
-             dq = b >> 17 & 1;
-  return has_tiles && bw && vl && dq && __get_cpuid_count(7, 1, &a1, &b, &c, &d) && (a1 >> 5 & 1);
+  const bool bw = b >> 30 & 1, vl = b >> 31 & 1, dq = b >> 17 & 1;
+  return bw && vl && dq && __get_cpuid_count(7, 1, &a1, &b, &c, &d) && (a1 >> 5 & 1);
+}
+
+bool processor_has_tiles() {
+  unsigned a, b, c, d;
+  if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return false;
+  return (d >> 22 & 1) && (d >> 24 & 1);
 }
 
 /// Asks Linux for permission to use the tile registers, which a process does not have by default.
@@ -30,11 +38,15 @@ bool system_permits() {
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 
+/// Stores the lanes of `mask`. Some processors take ten times as long for a store with a mask.
 CRESCENT_INLINE void store16(__m512 values, __mmask16 mask, float* to) {
-  _mm512_mask_storeu_ps(to, mask, values);
+  mask == kAllLanes ? _mm512_storeu_ps(to, values) : _mm512_mask_storeu_ps(to, mask, values);
 }
 CRESCENT_INLINE void store16(__m512 values, __mmask16 mask, uint16_t* to) {
-  _mm256_mask_storeu_epi16(to, mask, reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(values)));
+  const auto halves = reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(values));
+  auto* halves_to = reinterpret_cast<__m256i*>(to);
+  mask == kAllLanes ? _mm256_storeu_si256(halves_to, halves)
+                    : _mm256_mask_storeu_epi16(to, mask, halves);
 }
 
 template <bool relu, class T>
@@ -313,13 +325,21 @@ CRESCENT_AMX void release() { _tile_release(); }
 
 }  // namespace
 
-bool available() {
-  static const bool is_available = processor_has_tiles() && system_permits();
-  return is_available && (hwy::SupportedTargets() & HWY_AVX3) != 0;
+bool has_vectors() {
+  static const bool has_instructions = processor_has_vectors();
+  return has_instructions && (hwy::SupportedTargets() & HWY_AVX3) != 0;
+}
+bool has_tiles() {
+  static const bool may_use_tiles = processor_has_tiles() && system_permits();
+  return may_use_tiles && has_vectors();
 }
 
-Tiles::Tiles() { configure(); }
-Tiles::~Tiles() { release(); }
+Tiles::Tiles() {
+  if (has_tiles()) configure();
+}
+Tiles::~Tiles() {
+  if (has_tiles()) release();
+}
 
 void add_rows(const float* x, int64_t ld, int64_t rows, int64_t columns, float* sums) {
   add_rows_to(x, ld, rows, columns, sums);
@@ -328,6 +348,7 @@ bool all_finite(const uint16_t* values, int64_t count) { return are_finite(value
 
 void multiply(Block block, const LeftStrips& a, const RightStrips& b, int64_t steps, int64_t runs,
               float* c, bool add) {
+  if (!has_tiles()) return multiply_vectors(block, a, b, steps, runs, c, add);
   switch (block) {
     case Block::square:
       return multiply_square(a, b, steps, runs, c, add);
@@ -352,7 +373,8 @@ void store(const float* from, int64_t width, int64_t rows, int64_t columns, cons
 
 #else
 
-bool available() { return false; }
+bool has_vectors() { return false; }
+bool has_tiles() { return false; }
 Tiles::Tiles() = default;
 Tiles::~Tiles() = default;
 void multiply(Block, const LeftStrips&, const RightStrips&, int64_t, int64_t, float*, bool) {}

@@ -1,12 +1,13 @@
 // Products of bfloat16 matrices on AMX tiles, on the calling thread. A tile holds 16 rows of 64
 // bytes. Operands are packed into strips: 16 rows of a, or 16 columns of b, in steps of 32 along k;
-// one step of a strip is one tile.
+// one step of a strip is one tile. Processors that have no tiles but AVX-512 instructions for pairs
+// of bfloat16 values multiply the same strips by vectors.
 //
-// Products of float32 matrices are as exact as those of the vector units: a float32 value is split
-// into the sum of three bfloat16 values of 8 bits each, and of their nine products the six above
-// the rounding error of float32 are summed. One step of a strip is then three tiles. Infinities and
-// NaN become NaN, so callers check results for them. Values below 2^-110 keep fewer bits, because
-// their lowest parts are below the smallest normal number.
+// On tiles, products of float32 matrices are as exact as those of the vector units: a float32 value
+// is split into the sum of three bfloat16 values of 8 bits each, and of their nine products the six
+// above the rounding error of float32 are summed. One step of a strip is then three tiles.
+// Infinities and NaN become NaN, so callers check results for them. Values below 2^-110 keep fewer
+// bits, because their lowest parts are below the smallest normal number.
 #pragma once
 #include <cstdint>
 
@@ -22,9 +23,17 @@ inline constexpr int64_t kTileValues = kLines * kDepth;
 
 /// True when the processor has tiles for bfloat16, the system lets this process use them, and
 /// AVX-512 is not disabled in Highway.
-bool available();
+bool has_tiles();
+/// True when the processor has AVX-512 instructions for pairs of bfloat16 values, and AVX-512 is
+/// not disabled in Highway.
+bool has_vectors();
+/// True when rounded values can be multiplied; split ones need tiles.
+inline bool available() { return has_tiles() || has_vectors(); }
+/// The name of the instructions that multiply, for profiles.
+inline const char* name() { return has_tiles() ? "amx" : "avx512 bf16"; }
 
-/// Configures the tile registers of the calling thread during the lifetime of this object.
+/// Configures the tile registers of the calling thread, if there are any, during the lifetime of
+/// this object.
 class Tiles {
  public:
   Tiles();
@@ -88,7 +97,9 @@ inline constexpr int64_t right_strips(Block block) { return 4 / left_strips(bloc
 inline constexpr int64_t kBlockValues = 4 * kLines * kLines;
 
 /// Computes c (lines of a, lines of b) = a b, or c += a b if `add`, over `runs` runs of `steps`
-/// steps. The calling thread needs an object of class Tiles.
+/// steps. A strip that is named several times in succession may be multiplied only the first time;
+/// the sums of the others are then undefined. Denormal numbers count as zeros. The calling thread
+/// needs an object of class Tiles.
 void multiply(Block block, const LeftStrips& a, const RightStrips& b, int64_t steps, int64_t runs,
               float* c, bool add);
 

@@ -103,7 +103,7 @@ class PackRight final : public Kernel {
       b_.pack_part(a.inputs[0], part, a.out<uint16_t>(0));
     });
   }
-  std::string name() const override { return "amx"; }
+  std::string name() const override { return amx::name(); }
 
  private:
   Operand b_;

@@ -176,6 +176,7 @@ std::span<const KernelEntry> matmul_kernels() {
       {"matmul", make_byte_matmul},
       {"matmul", make_row_matmul},
       {"matmul", without_mixed_precision<make_direct_matmul>},
+      {"matmul", without_post_ops<make_small_onednn_matmul>},
       {"matmul", make_amx_matmul},
       {"matmul", without_post_ops<make_onednn_matmul>},
       {"matmul", without_mixed_precision<make_tiled_matmul>},

@@ -121,6 +121,9 @@ std::unique_ptr<Kernel> make_tiled_matmul(const Request& request);  // for float
 // for bfloat16, and for float32 by splitting values into bfloat16 parts
 std::unique_ptr<Kernel> make_amx_matmul(const Request& request);
 std::unique_ptr<Kernel> make_onednn_matmul(const Request& request);  // for bfloat16
+/// make_onednn_matmul() for products that are slower by make_amx_matmul() on this processor: those
+/// with short sums or few rows, if the processor has no tiles.
+std::unique_ptr<Kernel> make_small_onednn_matmul(const Request& request);
 std::unique_ptr<Kernel> make_integer_matmul(const Request& request);
 std::unique_ptr<Kernel> make_byte_matmul(const Request& request);  // for int8 with int32 results
 

@@ -65,7 +65,7 @@ class AmxMatmul final : public EpilogueHost {
     find_shared_operands();
     return {std::make_unique<PackRight>(b_),
             {DType::bfloat16, {b_.values()}},
-            concat("amx ", b_.lines, " ", b_.depth, b_.in_rows ? " rows" : " columns",
+            concat(amx::name(), " ", b_.lines, " ", b_.depth, b_.in_rows ? " rows" : " columns",
                    is_split() ? " split" : "")};
   }
   void run(const Arguments& args) const override {
@@ -109,8 +109,8 @@ class AmxMatmul final : public EpilogueHost {
     find_shared_operands();
   }
   std::string product_name() const override {
-    return std::string(is_split() ? "amx bf16x3" : "amx") +
-           (column_sums_.is_enabled() ? " with column sums" : "");
+    return concat(amx::name(), is_split() ? " bf16x3" : "",
+                  column_sums_.is_enabled() ? " with column sums" : "");
   }
   size_t product_scratch_bytes() const override {
     return (partial_sum_count() * size() + column_values()) * sizeof(float) +
@@ -491,9 +491,9 @@ class AmxMatmul final : public EpilogueHost {
 
 std::unique_ptr<Kernel> make_amx_matmul(const Request& r) {
   const bool is_split = form_of(r) == amx::Form::split;
-  if (!amx::available() || (is_split && r.outputs[0].dtype != DType::float32)) return nullptr;
+  if (is_split && (!amx::has_tiles() || r.outputs[0].dtype != DType::float32)) return nullptr;
   const MatmulPlan plan(r);
-  if (plan.flops() == 0 || (is_split && !pays_to_split(plan))) return nullptr;
+  if (!amx::available() || plan.flops() == 0 || (is_split && !pays_to_split(plan))) return nullptr;
   return std::make_unique<AmxMatmul>(r);
 }
 

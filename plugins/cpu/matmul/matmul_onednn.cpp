@@ -1,5 +1,6 @@
 // Half-width matrix products by oneDNN on the fixed tiles of MatmulCut; oneDNN computes the sums in
 // float32.
+#include "matmul/amx.h"
 #include "matmul/matmul.h"
 #include "matmul/onednn.h"
 
@@ -92,6 +93,22 @@ std::unique_ptr<Kernel> make_onednn_matmul(const Request& r) {
       plan.flops() == 0)
     return nullptr;
   return onednn::kernel_if_known("matmul", [&] { return std::make_unique<HalfMatmul>(r); });
+}
+
+/// The limits were measured on a processor of the family Zen 5.
+std::unique_ptr<Kernel> make_small_onednn_matmul(const Request& r) {
+  constexpr int64_t kMinRows = 10, kMinDepth = 128;
+  constexpr double kMaxExcess = 1.6;  // the size of whole strips in relation to the matrices
+  const MatmulPlan plan(r);
+  auto excess = [](int64_t lines) {
+    return static_cast<double>(pieces(lines, amx::kLines) * amx::kLines) /
+           static_cast<double>(lines);
+  };
+  const bool is_fast_in_strips =
+      plan.m >= kMinRows && plan.k >= kMinDepth && excess(plan.m) * excess(plan.n) <= kMaxExcess;
+  if (amx::has_tiles() || plan.flops() == 0 || plan.count() > 1 || is_fast_in_strips)
+    return nullptr;
+  return make_onednn_matmul(r);
 }
 
 }  // namespace crescent::cpu

@@ -292,7 +292,7 @@ TEST_CASE("matmul of large float32 operands", "[cpu][matmul]") {
     const TensorSpecs specs = {
         {DType::float32, {m, k}}, {DType::float32, {k, n}}, {DType::float32, {m, n}}};
     CHECK((make_amx_matmul({op.op(), {specs.data(), 2}, {&specs[2], 1}, Options{}}) != nullptr) ==
-          amx::available());
+          amx::has_tiles());
     for (int transpose_bits = 0; transpose_bits < 4; ++transpose_bits) {
       op.transpose_a = transpose_bits & 1, op.transpose_b = transpose_bits & 2,
       op.has_bias = transpose_bits & 1;
@@ -426,7 +426,7 @@ TEST_CASE("matmul of half-width numbers knows infinities in the last terms", "[c
 }
 
 TEST_CASE("products of float32 are as exact on tiles as in vectors", "[cpu][matmul]") {
-  if (!amx::available()) {
+  if (!amx::has_tiles()) {
     WARN("skipped: no tiles on this processor");
     return;
   }
