@@ -207,12 +207,33 @@ std::vector<AsyncRunPtr>& async_runs() {
   return *runs;
 }
 
-void expect_not_in_training(const Model& model, const char* what) {
+namespace {
+
+/// The run that trains the model, unless the calling thread is the thread of that run; else null.
+AsyncRunPtr run_in_background(const Model& model) {
   for (const AsyncRunPtr& run : async_runs())
-    if (!run->is_over() && &run->run().model() == &model && !run->is_own_thread())
-      fail(what, ": model '", model.name(), "' is in training by fit_async (",
-           position_text(status_without_logs(run->run())),
-           "): run:wait() until it has ended, or run:stop() it");
+    if (!run->is_over() && &run->run().model() == &model && !run->is_own_thread()) return run;
+  return nullptr;
+}
+
+[[noreturn]] void fail_in_training(const AsyncRun& run, const char* what, const char* remedy) {
+  fail(what, ": model '", run.run().model().name(), "' is in training by fit_async (",
+       position_text(status_without_logs(run.run())), "): ", remedy);
+}
+
+}  // namespace
+
+void expect_not_in_training(const Model& model, const char* what) {
+  if (const AsyncRunPtr run = run_in_background(model))
+    fail_in_training(*run, what, "run:wait() until it has ended, or run:stop() it");
+}
+
+void await_end_of_batch(const Model& model, const char* what) {
+  const AsyncRunPtr run = run_in_background(model);
+  if (!run) return;
+  if (run->state() != AsyncRun::State::paused)
+    fail_in_training(*run, what, "run:pause() it, or run:wait() until it has ended");
+  if (is_computing(model)) StateLock::instance().await_batch_end();
 }
 
 std::string position_text(const AsyncRun::Status& status) {

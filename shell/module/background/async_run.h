@@ -112,6 +112,10 @@ std::vector<AsyncRunPtr>& async_runs();
 /// run.
 void expect_not_in_training(const Model& model, const char* what);
 
+/// Waits for the end of the batch that a paused run of fit_async computes. Fails if a run that is
+/// not paused trains the model, unless the calling thread is the thread of that run.
+void await_end_of_batch(const Model& model, const char* what);
+
 /// Sets a function that is called on the thread of a run, several times a second at most, after a
 /// batch with which the run has begun another epoch, ended or failed.
 void set_run_listener(void (*listener)());

@@ -110,7 +110,7 @@ Value norm_values(const std::vector<GradientNorm>& norms) {
 
 int gradient_norms(lua_State* L) {
   auto model = self(L);
-  expect_not_in_training(*model, "gradient_norms");
+  await_end_of_batch(*model, "gradient_norms");
   const int first_option_index = first_option(L, *model, 2);
   const Dict options =
       options_from(L, first_option_index, schema<GradientNormsOptions>("gradient_norms"));

@@ -177,14 +177,29 @@ for _, call in ipairs {
   function() first_model:train_on_batch(x, y) end,
   function() first_model:test_on_batch(x, y) end,
   function() first_model:compile { optimizer = "sgd", loss = "mse" } end,
-  function() first_model:gradient_norms(x, y) end,
   function() first_model:find_learning_rate(x, y) end,
 } do
   check.fails(call, "in training by fit_async", first_model.name, "run:stop()")
 end
+check.fails(function() first_model:gradient_norms(x, y) end, "gradient_norms", first_model.name,
+  "run:pause()")
 first_run:stop()
 second_run:stop()
 first_model:fit(x, y, { verbose = 0 })
+
+-- The gradients of a paused run can be read, and the run goes on as if they had not been.
+do
+  local watched = new_model()
+  local watched_run = watched:fit_async(x, y, merged_options())
+  for batches = 1, 5 do
+    watched_run:step(batches)
+    local norms = watched:gradient_norms(x, y)
+    assert(norms.loss > 0 and #norms.weights == 4 and norms.layers[1].gradient > 0)
+  end
+  watched_run:resume()
+  check.same(watched_run:wait().history, history)
+  check.same(weight_tables(watched), weight_tables(fitted_model))
+end
 
 -- An error of the run is kept in its status, and wait raises it; code that runs on the run's thread
 -- must not wait for the run.
