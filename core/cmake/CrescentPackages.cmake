@@ -1,6 +1,6 @@
 # Makes Debian packages, one for each component, and a rock for LuaRocks.
 #
-#   cpack --config build/release/CPackConfig.cmake -B FOLDER      # or SOURCE_DATE_EPOCH=0 cpack ...
+#   cpack --config build/release/CPackConfig.cmake -B FOLDER
 #   luarocks --lua-version 5.4 make build/release/crescent-VERSION-1.rockspec
 
 set(CRESCENT_DOCUMENTS README.md CHANGELOG.md core/README.md formats/README.md plugins/README.md
@@ -60,6 +60,8 @@ set(CPACK_DEBIAN_EXAMPLES_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${CMAKE_BINARY_DIR}/lib")
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
+set(CPACK_PROJECT_CONFIG_FILE "${PROJECT_SOURCE_DIR}/core/cmake/CrescentPackageDate.cmake")
+set(CPACK_CRESCENT_CHANGES "${PROJECT_SOURCE_DIR}/CHANGELOG.md")
 # This script adds the files that Debian demands of each package.
 set(CPACK_PRE_BUILD_SCRIPTS "${PROJECT_SOURCE_DIR}/core/cmake/CrescentDebian.cmake")
 set(CPACK_CRESCENT_NOTICE "${PROJECT_SOURCE_DIR}/NOTICE")
