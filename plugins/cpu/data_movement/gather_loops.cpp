@@ -1,8 +1,11 @@
-// Gathers elements of a line at integer indices.
+// Gathers elements at integer indices.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "data_movement/gather_loops.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstring>
 
 #include "data_movement/indexing.h"
 
@@ -10,16 +13,22 @@ HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 
-/// Gathers n elements of `line`. Indices below 0 or above length - 1 are clamped.
-template <class T, class Index>
-void gather(const void* line, const void* indices, int64_t n, int64_t length, void* to) {
-  const T* HWY_RESTRICT from = static_cast<const T*>(line);
+/// Gathers n elements, along the line or across columns. Indices below 0 or above length - 1 are
+/// clamped. `line` and `to` need not be aligned.
+template <class T, class Index, bool kIsAlongLine>
+void gather(const void* line, const void* indices, int64_t n, int64_t length, int64_t stride,
+            void* to) {
+  constexpr int64_t kBytes = sizeof(T), kStep = kIsAlongLine ? 0 : 1;
+  const auto* HWY_RESTRICT from = static_cast<const std::byte*>(line);
   const Index* HWY_RESTRICT index_array = static_cast<const Index*>(indices);
-  T* HWY_RESTRICT out = static_cast<T*>(to);
-  const auto last = static_cast<Index>(length - 1);
+  auto* HWY_RESTRICT target = static_cast<std::byte*>(to);
+  if constexpr (kIsAlongLine) stride = 1;
   for (int64_t i = 0; i < n; ++i) {
-    const Index low = index_array[i] < 0 ? 0 : index_array[i];
-    out[i] = from[low < last ? low : last];
+    auto index = static_cast<int64_t>(index_array[i]);
+    // Indices are seldom out of range, so a branch costs less than clamping each of them.
+    if (static_cast<uint64_t>(index) >= static_cast<uint64_t>(length)) [[unlikely]]
+      index = std::clamp<int64_t>(index, 0, length - 1);
+    std::memcpy(target + i * kBytes, from + (index * stride + i * kStep) * kBytes, sizeof(T));
   }
 }
 
@@ -38,14 +47,43 @@ ExtremesLoop find_extremes(size_t bytes, bool is_signed) {
                       : find_extremes_of<int64_t>;
 }
 
-template <class Index>
-GatherLoop gather_of_size(size_t bytes) {
-  return bytes == 4 ? gather<int32_t, Index> : bytes == 8 ? gather<int64_t, Index> : nullptr;
+template <class T, class Index>
+GatherLoop gather_of(bool is_along_line) {
+  return is_along_line ? gather<T, Index, true> : gather<T, Index, false>;
 }
 
-GatherLoop find_gather(size_t bytes, DType indices) {
-  if (indices == DType::int32) return gather_of_size<int32_t>(bytes);
-  return indices == DType::int64 ? gather_of_size<int64_t>(bytes) : nullptr;
+template <class Index>
+GatherLoop gather_of_size(size_t bytes, bool is_along_line) {
+  switch (bytes) {
+    case 1:
+      return gather_of<uint8_t, Index>(is_along_line);
+    case 2:
+      return gather_of<uint16_t, Index>(is_along_line);
+    case 4:
+      return gather_of<uint32_t, Index>(is_along_line);
+    case 8:
+      return gather_of<uint64_t, Index>(is_along_line);
+    default:
+      return nullptr;
+  }
+}
+
+GatherLoop find_gather(size_t bytes, DType indices, bool is_along_line) {
+  switch (indices) {
+    case DType::int32:
+      return gather_of_size<int32_t>(bytes, is_along_line);
+    case DType::int64:
+      return gather_of_size<int64_t>(bytes, is_along_line);
+    case DType::int16:
+      return gather_of_size<int16_t>(bytes, is_along_line);
+    case DType::int8:
+      return gather_of_size<int8_t>(bytes, is_along_line);
+    case DType::uint8:
+    case DType::boolean:
+      return gather_of_size<uint8_t>(bytes, is_along_line);
+    default:
+      return nullptr;
+  }
 }
 
 }  // namespace
@@ -58,8 +96,8 @@ namespace crescent::cpu {
 HWY_EXPORT(find_gather);
 HWY_EXPORT(find_extremes);
 
-GatherLoop gather_loop(size_t bytes, DType indices) {
-  return HWY_DYNAMIC_DISPATCH(find_gather)(bytes, indices);
+GatherLoop gather_loop(size_t bytes, DType indices, bool is_along_line) {
+  return HWY_DYNAMIC_DISPATCH(find_gather)(bytes, indices, is_along_line);
 }
 
 ExtremesLoop extremes_loop(size_t bytes, bool is_signed) {

@@ -38,7 +38,7 @@ class GatherKernel final : public Kernel {
         index_count_(r.inputs[1].shape.size()),
         bytes_(static_cast<size_t>(view_.inner) * size_of(r.inputs[0].dtype)),
         indices_(r.inputs[1].dtype),
-        loop_(gather_loop(bytes_, r.inputs[1].dtype)) {}
+        loop_(gather_loop(bytes_, r.inputs[1].dtype, true)) {}
   void run(const Arguments& a) const override {
     const int64_t lines = view_.outer * index_count_;
     a.threads.blocks(lines, lines_per_task(lines, view_.inner), [&](int64_t begin, int64_t end) {
@@ -64,7 +64,7 @@ class GatherKernel final : public Kernel {
     const std::byte* from = line_of(a, outer);
     std::byte* to = a.outputs[0] + static_cast<size_t>(outer * index_count_ + first_index) * bytes_;
     if (loop_)
-      return loop_(from, indices_.address_of(a.inputs[1], first_index), n, view_.length, to);
+      return loop_(from, indices_.address_of(a.inputs[1], first_index), n, view_.length, 1, to);
     for (int64_t i = 0; i < n; ++i) {
       const int64_t row = indices_.clamped(a.inputs[1], first_index + i, view_.length);
       std::memcpy(to + static_cast<size_t>(i) * bytes_, from + static_cast<size_t>(row) * bytes_,
@@ -85,17 +85,15 @@ class TakeAlongKernel final : public Kernel {
         to_(r.outputs[0].shape, static_cast<const TakeAlong&>(r.op).axis),
         bytes_(size_of(r.inputs[0].dtype)),
         indices_(r.inputs[1].dtype),
-        loop_(to_.inner == 1 ? gather_loop(bytes_, r.inputs[1].dtype) : nullptr) {}
+        loop_(gather_loop(bytes_, r.inputs[1].dtype, to_.inner == 1)) {}
   void run(const Arguments& a) const override {
     const int64_t lines = to_.outer * to_.length;
     a.threads.blocks(lines, lines_per_task(lines, to_.inner), [&](int64_t begin, int64_t end) {
-      if (loop_) return gather_elements(a, begin, end);
-      for (int64_t line = begin; line < end; ++line) {
-        for (int64_t i = 0; i < to_.inner; ++i) gather_element(a, line, line * to_.inner + i, i);
-      }
+      if (to_.inner == 1) return gather_elements(a, begin, end);
+      for (int64_t line = begin; line < end; ++line) gather_line(a, line);
     });
   }
-  std::string name() const override { return loop_ ? "highway" : "copy"; }
+  std::string name() const override { return "highway"; }
 
  private:
   /// Gathers elements [begin, end) of the result, for indices along the last axis.
@@ -106,16 +104,17 @@ class TakeAlongKernel final : public Kernel {
       const size_t line_bytes = static_cast<size_t>(from_.length) * bytes_;
       const std::byte* from = a.inputs[0] + static_cast<size_t>(outer) * line_bytes;
       if (begin + n < end) prefetch_line(from + line_bytes, line_bytes);
-      loop_(from, indices_.address_of(a.inputs[1], begin), n, from_.length,
+      loop_(from, indices_.address_of(a.inputs[1], begin), n, from_.length, 1,
             a.outputs[0] + static_cast<size_t>(begin) * bytes_);
       begin += n;
     }
   }
-  void gather_element(const Arguments& a, int64_t line, int64_t to, int64_t i) const {
-    const int64_t index = indices_.clamped(a.inputs[1], to, from_.length);
-    const int64_t from = (line / to_.length * from_.length + index) * from_.inner + i;
-    std::memcpy(a.outputs[0] + static_cast<size_t>(to) * bytes_,
-                a.inputs[0] + static_cast<size_t>(from) * bytes_, bytes_);
+  /// Gathers a line of the result, whose elements are from a column each.
+  void gather_line(const Arguments& a, int64_t line) const {
+    const int64_t first = line * to_.inner, outer = line / to_.length;
+    loop_(a.inputs[0] + static_cast<size_t>(outer * from_.length * from_.inner) * bytes_,
+          indices_.address_of(a.inputs[1], first), to_.inner, from_.length, from_.inner,
+          a.outputs[0] + static_cast<size_t>(first) * bytes_);
   }
   AxisView from_, to_;
   size_t bytes_;

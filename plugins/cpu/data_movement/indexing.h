@@ -46,11 +46,13 @@ class IndexReader {
   DType dtype_;
 };
 
-/// Sets to[i] = line[indices[i]] for i < n; the line has `length` elements.
+/// Sets to[i] = line[indices[i]] for i < n; the line has `length` elements. A loop that is not
+/// along the line sets to[i] = line[indices[i] * stride + i]: it reads one element of each of n
+/// columns.
 using GatherLoop = void (*)(const void* line, const void* indices, int64_t n, int64_t length,
-                            void* to);
+                            int64_t stride, void* to);
 /// The loop for elements of `bytes` bytes; null if there is none.
-GatherLoop gather_loop(size_t bytes, DType indices);
+GatherLoop gather_loop(size_t bytes, DType indices, bool is_along_line);
 
 /// Finds the minimum and the maximum of n > 0 values.
 using ExtremesLoop = void (*)(const void* x, int64_t n, void* min, void* max);

@@ -266,6 +266,46 @@ TEST_CASE("scatter_add of many halves does not stand still") {
   }
 }
 
+TEST_CASE("take_along and gather take any number of indices of any dtype; they clamp") {
+  for (DType dtype : {DType::uint8, DType::bfloat16, DType::float32, DType::int64}) {
+    for (DType index_dtype :
+         {DType::int32, DType::int64, DType::int16, DType::int8, DType::uint8}) {
+      for (int64_t n : {0, 1, 3, 33, 1030}) {
+        for (bool is_inside : {true, false}) {
+          const double low = is_inside || index_dtype == DType::uint8 ? 0 : -3,
+                       high = is_inside ? 6.99 : 9.99;
+          const auto clamped_at = [](const Array& at, const std::vector<int64_t>& c) {
+            return std::clamp(static_cast<int64_t>(at.values[index_in(at.spec.shape, c)]),
+                              int64_t{0}, int64_t{6});
+          };
+          INFO(n << " indices of " << name_of(index_dtype) << " into " << name_of(dtype));
+          TakeAlong take_along_axis;
+          take_along_axis.axis = 1;
+          const Array rows = random({3, 7}, dtype, 1, 0, 99),
+                      at_rows = random({3, n}, index_dtype, 2, low, high);
+          CHECK(check(shape_kernels, take_along_axis, {rows, at_rows},
+                      {moved_elements(rows, {3, n}, [&](const std::vector<int64_t>& c) {
+                        return std::vector<int64_t>{c[0], clamped_at(at_rows, c)};
+                      })}) > 0);
+          const Array columns = random({2, 7, n}, dtype, 3, 0, 99),
+                      at_columns = random({2, 3, n}, index_dtype, 4, low, high);
+          CHECK(check(shape_kernels, take_along_axis, {columns, at_columns},
+                      {moved_elements(columns, {2, 3, n}, [&](const std::vector<int64_t>& c) {
+                        return std::vector<int64_t>{c[0], clamped_at(at_columns, c), c[2]};
+                      })}) > 0);
+          Gather gather;
+          gather.axis = 1;
+          const Array at = random({n}, index_dtype, 5, low, high);
+          CHECK(check(shape_kernels, gather, {rows, at},
+                      {moved_elements(rows, {3, n}, [&](const std::vector<int64_t>& c) {
+                        return std::vector<int64_t>{c[0], clamped_at(at, {c[1]})};
+                      })}) > 0);
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("take_along, one_hot, fill and iota") {
   Array x = random({4, 5, 3}, DType::float32, 1), at = random({4, 2, 3}, DType::int64, 2, 0, 4.99);
   TakeAlong take_along_axis;

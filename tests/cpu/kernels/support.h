@@ -33,6 +33,8 @@ inline double read(DType dtype, const std::byte* at) {
       return as(int32_t{});
     case DType::int64:
       return static_cast<double>(as(int64_t{}));
+    case DType::int16:
+      return as(int16_t{});
     case DType::int8:
       return as(int8_t{});
     default:
@@ -55,6 +57,8 @@ inline void write(DType dtype, double value, std::byte* at) {
       return as(static_cast<int32_t>(value));
     case DType::int64:
       return as(static_cast<int64_t>(value));
+    case DType::int16:
+      return as(static_cast<int16_t>(value));
     case DType::int8:
       return as(static_cast<int8_t>(value));
     default:

@@ -239,8 +239,8 @@ return {
       "add_rows(a, outer, view_.length / ranges_per_line_ * range, view_.length / "
         .. "ranges_per_line_ * (range + 1));" },
     { "lost call", "row = std::clamp<int64_t>(row, 0, view_.length - 1);", "row = 0;" },
-    { "stride", "(line / to_.length * from_.length + index) * from_.inner + i;",
-      "(line / to_.length * to_.length + index) * from_.inner + i;" },
+    { "stride", "static_cast<size_t>(outer * from_.length * from_.inner)",
+      "static_cast<size_t>(outer * to_.length * from_.inner)" },
   },
   { file = "plugins/cpu/data_movement/sorted_entries.h",
     tests = { "cpu/reduction", "cpu/order_statistics" },
