@@ -38,7 +38,7 @@ class GatherKernel final : public Kernel {
         index_count_(r.inputs[1].shape.size()),
         bytes_(static_cast<size_t>(view_.inner) * size_of(r.inputs[0].dtype)),
         indices_(r.inputs[1].dtype),
-        loop_(gather_loop(bytes_, r.inputs[1].dtype, true)) {}
+        loop_(gather_loop(bytes_, r.inputs[1].dtype, GatherPattern::line)) {}
   void run(const Arguments& a) const override {
     const int64_t lines = view_.outer * index_count_;
     a.threads.blocks(lines, lines_per_task(lines, view_.inner), [&](int64_t begin, int64_t end) {
@@ -85,11 +85,15 @@ class TakeAlongKernel final : public Kernel {
         to_(r.outputs[0].shape, static_cast<const TakeAlong&>(r.op).axis),
         bytes_(size_of(r.inputs[0].dtype)),
         indices_(r.inputs[1].dtype),
-        loop_(gather_loop(bytes_, r.inputs[1].dtype, to_.inner == 1)) {}
+        pattern_(to_.inner != 1    ? GatherPattern::columns
+                 : to_.length != 1 ? GatherPattern::line
+                                   : GatherPattern::lines),
+        loop_(gather_loop(bytes_, r.inputs[1].dtype, pattern_)) {}
   void run(const Arguments& a) const override {
     const int64_t lines = to_.outer * to_.length;
     a.threads.blocks(lines, lines_per_task(lines, to_.inner), [&](int64_t begin, int64_t end) {
-      if (to_.inner == 1) return gather_elements(a, begin, end);
+      if (pattern_ == GatherPattern::lines) return gather_one_of_each_line(a, begin, end);
+      if (pattern_ == GatherPattern::line) return gather_elements(a, begin, end);
       for (int64_t line = begin; line < end; ++line) gather_line(a, line);
     });
   }
@@ -109,6 +113,12 @@ class TakeAlongKernel final : public Kernel {
       begin += n;
     }
   }
+  /// Gathers elements [begin, end) of the result, each of which is the only one of its line.
+  void gather_one_of_each_line(const Arguments& a, int64_t begin, int64_t end) const {
+    loop_(a.inputs[0] + static_cast<size_t>(begin * from_.length) * bytes_,
+          indices_.address_of(a.inputs[1], begin), end - begin, from_.length, from_.length,
+          a.outputs[0] + static_cast<size_t>(begin) * bytes_);
+  }
   /// Gathers a line of the result, whose elements are from a column each.
   void gather_line(const Arguments& a, int64_t line) const {
     const int64_t first = line * to_.inner, outer = line / to_.length;
@@ -119,6 +129,7 @@ class TakeAlongKernel final : public Kernel {
   AxisView from_, to_;
   size_t bytes_;
   IndexReader indices_;
+  GatherPattern pattern_;
   GatherLoop loop_;
 };
 

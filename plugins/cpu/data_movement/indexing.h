@@ -46,13 +46,18 @@ class IndexReader {
   DType dtype_;
 };
 
-/// Sets to[i] = line[indices[i]] for i < n; the line has `length` elements. A loop that is not
-/// along the line sets to[i] = line[indices[i] * stride + i]: it reads one element of each of n
-/// columns.
-using GatherLoop = void (*)(const void* line, const void* indices, int64_t n, int64_t length,
+/// Where a GatherLoop reads element i, for the index k = indices[i].
+enum class GatherPattern {
+  line,     ///< from[k]: the elements of one line
+  columns,  ///< from[k * stride + i]: an element of each column
+  lines     ///< from[k + i * stride]: an element of each line
+};
+
+/// Gathers n elements. An index k is in [0, length); others are clamped.
+using GatherLoop = void (*)(const void* from, const void* indices, int64_t n, int64_t length,
                             int64_t stride, void* to);
 /// The loop for elements of `bytes` bytes; null if there is none.
-GatherLoop gather_loop(size_t bytes, DType indices, bool is_along_line);
+GatherLoop gather_loop(size_t bytes, DType indices, GatherPattern pattern);
 
 /// Finds the minimum and the maximum of n > 0 values.
 using ExtremesLoop = void (*)(const void* x, int64_t n, void* min, void* max);

@@ -293,6 +293,12 @@ TEST_CASE("take_along and gather take any number of indices of any dtype; they c
                       {moved_elements(columns, {2, 3, n}, [&](const std::vector<int64_t>& c) {
                         return std::vector<int64_t>{c[0], clamped_at(at_columns, c), c[2]};
                       })}) > 0);
+          const Array lines = random({n, 7}, dtype, 6, 0, 99),
+                      one_of_each = random({n, 1}, index_dtype, 7, low, high);
+          CHECK(check(shape_kernels, take_along_axis, {lines, one_of_each},
+                      {moved_elements(lines, {n, 1}, [&](const std::vector<int64_t>& c) {
+                        return std::vector<int64_t>{c[0], clamped_at(one_of_each, c)};
+                      })}) > 0);
           Gather gather;
           gather.axis = 1;
           const Array at = random({n}, index_dtype, 5, low, high);
