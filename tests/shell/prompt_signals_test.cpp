@@ -227,3 +227,20 @@ TEST_CASE("Ctrl-C is answered at once while a reader process hangs") {
   terminal.enter("open:clone()");
   terminal.expect("open the file again");
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they have their own handlers
+TEST_CASE("A crash of the prompt names the last saved file and the history", "[L09]") {
+  StateFolder state;
+  Terminal terminal(state);
+  const std::string file = state.path / "kept.weights.h5";
+  terminal.enter("model = cr.Sequential{ cr.layers.Dense(1, {input_shape = {4}}) }");
+  terminal.enter("model:save_weights('" + file + "') os.execute('kill -SEGV $PPID')");
+  terminal.expect("crescent: SIGSEGV (Segmentation fault)");
+  terminal.expect("crescent: last saved: '" + file + "'");
+  terminal.expect("crescent: the inputs of this session are in '" + state.path.string() +
+                  "/crescent/history'");
+  std::ifstream history(state.path / "crescent" / "history");
+  const std::string text((std::istreambuf_iterator<char>(history)), {});
+  CHECK(text.find("model:save_weights(") != text.npos);
+}
+#endif

@@ -12,6 +12,7 @@
 #include "model/config.h"
 #include "registry/first_bytes.h"
 #include "registry/loader/class_of_plugin.h"
+#include "system/saved_file.h"
 #include "training/input/start_together.h"
 #include "training/sharing/write_together.h"
 
@@ -193,6 +194,7 @@ ModelPtr blank_model_from_config(const Value& config, const std::vector<Shape>& 
 void save_model(Model& model, const std::string& path, const Dict& options) {
   const auto format = format_to_write<ModelFormat>(path);
   write_together(state_of(model), [&] { format->save_model(model, path, options); });
+  note_saved_file(path);
 }
 ModelPtr load_model(const std::string& path, const Dict& options) {
   const InterruptScope interrupt_scope;
@@ -204,6 +206,7 @@ void save_weights(Model& model, const std::string& path, const Dict& options) {
          "calling it on some data or by using `build()`.");
   const auto format = format_to_write<WeightsFormat>(path);
   write_together(model.weights(), [&] { format->save_weights(model, path, options); });
+  note_saved_file(path);
 }
 void load_weights(Model& model, const std::string& path, const Dict& options) {
   const InterruptScope interrupt_scope;

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "system/plugin_code.h"
+#include "system/saved_file.h"
 
 namespace crescent {
 namespace {
@@ -64,11 +65,22 @@ class CrashLine {
   void write() { [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, bytes_, size_); }
 
  private:
-  char bytes_[1000];
+  char bytes_[1200];
   size_t size_ = 0;
 };
 
-void end_line() { [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, "\n", 1); }
+void write_newline() { [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, "\n", 1); }
+
+/// Ends the line about a crash; another line names the file that was saved last.
+void end_line() {
+  write_newline();
+  const std::string_view saved_file = last_saved_file();
+  if (saved_file.empty()) return;
+  CrashLine note;
+  note << "crescent: last saved: '" << saved_file << "'";
+  note.write();
+  write_newline();
+}
 
 CrashLine& operator<<(CrashLine& line, const RunningNow& names) {
   if (!names.kind.empty()) line << " in " << names.kind;

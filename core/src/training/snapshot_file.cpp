@@ -5,6 +5,7 @@
 #include "crescent/base/mapped.h"
 #include "crescent/io/format.h"
 #include "crescent/model/training_run.h"
+#include "system/saved_file.h"
 #include "training/input/start_together.h"
 #include "training/sharing/write_together.h"
 #include "training/snapshot_file.h"
@@ -59,6 +60,7 @@ void write_snapshot(const Value& snapshot, const std::string& path) {
 
 void TrainingRun::save(const std::string& path) const {
   write_together(state_of(model()), [&] { write_snapshot(snapshot(), path); });
+  note_saved_file(path);
 }
 
 Value read_snapshot(const std::string& path) {

@@ -22,8 +22,8 @@ const Parameters kSaveParameters{"path: a path", "overwrite: true or false=true"
 int save(lua_State* L) {
   auto model = self(L);
   const std::string path = path_at(L, 2, "save");
-  auto format = format_to_write<ModelFormat>(path);
-  format->save_model(*model, path, options_at(L, 2, format->save_model_options()));
+  const auto format = format_to_write<ModelFormat>(path);
+  save_model(*model, path, options_at(L, 2, format->save_model_options()));
   return 0;
 }
 
@@ -38,11 +38,8 @@ void export_to(Model& model, const std::string& path, const std::string& format)
 int save_weights_to(lua_State* L) {
   auto model = self(L);
   const std::string path = path_at(L, 2, "save_weights");
-  auto format = format_to_write<WeightsFormat>(path);
-  if (!model->built() && model->weights().empty())
-    fail("You are saving a model that has not yet been built. Try building the model first by ",
-         "calling it on some data or by using `build()`.");
-  format->save_weights(*model, path, options_at(L, 2, format->save_weights_options()));
+  const auto format = format_to_write<WeightsFormat>(path);
+  save_weights(*model, path, options_at(L, 2, format->save_weights_options()));
   return 0;
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "assistance.h"
+#include "crash_note.h"
 #include "crescent/base/error.h"
 #include "crescent/base/export.h"
 #include "crescent/system/user_folder.h"
@@ -161,6 +162,7 @@ int run_prompt(lua_State* L, Variables& variables, bool has_startup) {
   EntryChecker checker(parser_state ? parser_state.get() : L);
   News news;
   editor::Editor editor(callbacks(L, checker, news), settings());
+  if (isatty(STDIN_FILENO)) name_history_in_crashes(history_path());
   lua::set_news_listener(editor::wake_editor);
   std::optional<StopSignalHandling>
       signal_handling;  // saves each pasted entry the installation of its handlers
