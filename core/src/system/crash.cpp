@@ -75,7 +75,8 @@ void write_newline() { [[maybe_unused]] const auto ignored = ::write(STDERR_FILE
 void end_line() {
   write_newline();
   const std::string_view saved_file = last_saved_file();
-  if (saved_file.empty()) return;
+  const bool exists = !saved_file.empty() && access(saved_file.data(), F_OK) == 0;
+  if (!exists) return;
   CrashLine note;
   note << "crescent: last saved: '" << saved_file << "'";
   note.write();

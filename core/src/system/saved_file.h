@@ -7,7 +7,8 @@
 namespace crescent {
 
 void note_saved_file(const std::string& path);
-/// The absolute path; empty if nothing was saved. Signal handlers may call this function.
+/// The absolute path, which ends with a zero byte; empty if nothing was saved. Signal handlers may
+/// call this function.
 std::string_view last_saved_file();
 
 }  // namespace crescent

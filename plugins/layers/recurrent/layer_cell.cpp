@@ -31,7 +31,7 @@ bool takes_list_of_states(const Layer& layer) {
 std::vector<int64_t> state_sizes_of(Layer& layer) {
   const Dict config = layer.get_config();
   const bool takes_states = layer.input_count().max > 1 || takes_list_of_states(layer);
-  if (takes_states && layer.info()->schema.find_property(kStateSize))
+  if (takes_states && layer.info() && layer.info()->schema.find_property(kStateSize))
     if (const Value sizes = layer.get_property(kStateSize); !sizes.is_null())
       return Codec<std::vector<int64_t>>::decode(sizes);
   for (const char* option : {"state_size", "units"}) {

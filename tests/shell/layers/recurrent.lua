@@ -39,6 +39,10 @@ check.fails(function()
   layers.RNN(layers.Dense(3))
 end, "expected a recurrent cell such as LSTMCell, got Dense")
 check.fails(function() layers.RNN(layers.ReLU()) end, "expected a recurrent cell")
+check.fails(function() layers.RNN(cr.Sequential { layers.Dense(3) }) end,
+  "expected a recurrent cell such as LSTMCell, got Sequential")
+check.fails(function() layers.StackedRNNCells { { cr.Sequential { layers.Dense(3) } } } end,
+  "expected a recurrent cell")
 
 -- a cell written as in Keras: state_size set in init, call(inputs, states), build gets the shape of
 -- the inputs

@@ -41,11 +41,11 @@ do -- the loss of Keras, whose states of metrics have other places
   end
   local before = values_of(net.variables)
   local metrics_before = values_of(net.metrics_variables)
-  local predicted = net:stateless_call(trainable, fixed_values, x, { training = true })
-  local loss, state = net:stateless_compute_loss(trainable, fixed_values, metric_values, x,
+  local predicted = net:stateless_call(trainable_values, fixed_values, x, { training = true })
+  local loss, state = net:stateless_compute_loss(trainable_values, fixed_values, metric_values, x,
     { y, y }, predicted)
   check.near(loss, 19.88117790222168)
-  check_all(state[1], trainable, 0, "trainable")
+  check_all(state[1], trainable_values, 0, "trainable")
   check_all(state[2], fixed_values, 0, "non-trainable")
   local changed = {}
   for _, value in ipairs(state[3]) do
