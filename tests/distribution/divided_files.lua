@@ -26,7 +26,9 @@ local function save(folder)
   local model = make_model()
   local x, y = data()
   model:fit(x, y, { epochs = 2, batch_size = 10, verbose = 0, callbacks = { backup(folder),
-    cr.callbacks.ModelCheckpoint(folder .. "/checkpoint.keras") } })
+    cr.callbacks.ModelCheckpoint(folder .. "/checkpoint.keras"),
+    cr.callbacks.ModelCheckpoint(folder .. "/checkpoint.weights.h5",
+      { save_weights_only = true }) } })
   model:save(folder .. "/m.keras")
   model:save(folder .. "/m.h5")
   model:save_weights(folder .. "/w.weights.h5")
@@ -45,9 +47,11 @@ local function continue_training(folder)
     numbers[name .. "/evaluated"] = { logs.loss }
     numbers[name .. "/predicted"] = model:predict(x):reshape({ -1 }):totable()
   end
-  local model = make_model()
-  model:load_weights(folder .. "/w.weights.h5")
-  numbers["w.weights.h5"] = divided.numbers_of(model)
+  for _, name in ipairs { "w.weights.h5", "checkpoint.weights.h5" } do
+    local model = make_model()
+    model:load_weights(folder .. "/" .. name)
+    numbers[name] = divided.numbers_of(model)
+  end
   local resumed = make_model()
   numbers.resumed = divided.numbers_of(resumed, resumed:fit(x, y, { epochs = 4, batch_size = 10,
     verbose = 0, callbacks = { backup(folder) } }))

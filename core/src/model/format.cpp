@@ -205,7 +205,7 @@ void save_weights(Model& model, const std::string& path, const Dict& options) {
     fail("You are saving a model that has not yet been built. Try building the model first by ",
          "calling it on some data or by using `build()`.");
   const auto format = format_to_write<WeightsFormat>(path);
-  write_together(model.weights(), [&] { format->save_weights(model, path, options); });
+  write_together(state_of(model), [&] { format->save_weights(model, path, options); });
   note_saved_file(path);
 }
 void load_weights(Model& model, const std::string& path, const Dict& options) {
