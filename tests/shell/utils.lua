@@ -189,6 +189,19 @@ for _, part in ipairs {
 } do assert(dot:find(part, 1, true), part .. " is not in\n" .. dot) end
 assert(not dot:find("<b>deep</b>", 1, true)
   and utils.model_to_dot(model, { subgraph = true }):find('^subgraph "cluster_outer"'))
+-- operations of a graph are boxes, too, also at the end of a nested model
+local shifted = cr.layers.Dense(4, { name = "shifted" })(symbol) + symbol
+local shift_model = cr.Model { inputs = symbol, outputs = shifted * 2, name = "shift" }
+local doubled_name = shift_model.outputs[1].node.outbound_layer.name
+local outer_symbol = cr.Input { 4 }
+dot = utils.model_to_dot(cr.Model { inputs = outer_symbol,
+  outputs = cr.layers.ReLU { name = "relu" } (shift_model(outer_symbol)) },
+  { expand_nested = true })
+for _, part in ipairs {
+  ('"shift/%s" [label='):format(doubled_name), ('"shift/%s" -> "relu";'):format(doubled_name),
+  '"shift/shifted" -> "shift/' .. shifted.node.outbound_layer.name .. '";',
+  "<b>" .. shifted.node.outbound_layer.name .. "</b> (add)",
+} do assert(dot:find(part, 1, true), part .. " is not in\n" .. dot) end
 path = check.temporary ".dot"
 assert(utils.plot_model(model, path, { show_layer_names = true }) == path)
 file = assert(io.open(path))

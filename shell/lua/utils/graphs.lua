@@ -17,6 +17,39 @@ end
 
 local function layer_of(symbol) return symbol.node.outbound_layer end
 
+local function is_operation(layer) return layer.class_name == "OperationLayer" end
+
+-- The output symbols of a model; an empty list for a model without symbols.
+local function outputs_of(model)
+  local ok, outputs = pcall(function() return model.outputs end)
+  return ok and outputs or {}
+end
+
+-- Calls visit(symbol) once for each call of a layer or an operation in the graph of a model, after
+-- the calls on whose results it depends.
+local function visit_calls(model, visit)
+  local visited_calls = {}
+  local function visit_symbol(symbol)
+    local key = layer_of(symbol).name .. "\0" .. symbol.node.index
+    if visited_calls[key] then return end
+    visited_calls[key] = true
+    for _, input in ipairs(symbol.node.input_tensors or {}) do visit_symbol(input) end
+    visit(symbol)
+  end
+  for _, output in ipairs(outputs_of(model)) do visit_symbol(output) end
+end
+
+-- The layers of a model, followed by the operations in its graph.
+local function layers_of(model)
+  local layers, listed_names = table.move(model.layers, 1, #model.layers, 1, {}), {}
+  visit_calls(model, function(symbol)
+    local layer = layer_of(symbol)
+    if not is_operation(layer) or listed_names[layer.name] then return end
+    layers[#layers + 1], listed_names[layer.name] = layer, true
+  end)
+  return layers
+end
+
 -- The edges between layers as distinct pairs {from, to} of layer names. In a model without symbols,
 -- each layer is connected to the next one.
 local function edges_of(model)
@@ -26,30 +59,21 @@ local function edges_of(model)
     if not seen_edges[key] then edges[#edges + 1] = { from, to } end
     seen_edges[key] = true
   end
-  local ok, outputs = pcall(function() return model.outputs end)
-  if not ok or not outputs or #outputs == 0 then
+  if #outputs_of(model) == 0 then
     for i = 2, #model.layers do add(model.layers[i - 1].name, model.layers[i].name) end
-    return edges
   end
-  local visited_calls = {}
-  local function visit_symbol(symbol)
-    local node = symbol.node
-    local key = layer_of(symbol).name .. "\0" .. node.index
-    if visited_calls[key] then return end
-    visited_calls[key] = true
-    for _, input in ipairs(node.input_tensors or {}) do
-      visit_symbol(input)
+  visit_calls(model, function(symbol)
+    for _, input in ipairs(symbol.node.input_tensors or {}) do
       add(layer_of(input).name, layer_of(symbol).name)
     end
-  end
-  for _, output in ipairs(outputs) do visit_symbol(output) end
+  end)
   return edges
 end
 
 -- The names of the first or the last layers of a nested model: for "inputs" those that receive
 -- tensors of the outer model, for "outputs" those that return tensors to it.
 local function ends_of(model, which)
-  local layers, listed_names, names = model.layers, {}, {}
+  local layers, listed_names, names = layers_of(model), {}, {}
   for _, layer in ipairs(layers) do listed_names[layer.name] = true end
   local ok, symbols = pcall(function() return model[which] end)
   for i, symbol in ipairs(ok and symbols or {}) do
@@ -100,10 +124,15 @@ local function rows_of(layer, o)
   return rows
 end
 
+-- The name of the class of a layer, or of the function of an operation.
+local function class_text(layer)
+  return is_operation(layer) and layer.operation or layer.class_name
+end
+
 local function cells_of(layer, o)
-  local title = "<b>" .. escaped(layer.class_name) .. "</b>"
+  local title = "<b>" .. escaped(class_text(layer)) .. "</b>"
   if o.show_layer_names then
-    title = "<b>" .. escaped(layer.name) .. "</b> (" .. escaped(layer.class_name) .. ")"
+    title = "<b>" .. escaped(layer.name) .. "</b> (" .. escaped(class_text(layer)) .. ")"
   end
   local cells = { title }
   for _, row in ipairs(rows_of(layer, o)) do
@@ -162,7 +191,7 @@ end
 -- begin with the names of the models around them.
 local function body_of(model, o, prefix, lines)
   local nested_models = expanded_in(model, o)
-  for _, layer in ipairs(model.layers) do
+  for _, layer in ipairs(layers_of(model)) do
     local name = prefix .. layer.name
     if nested_models[layer.name] then
       lines[#lines + 1] = string.format("subgraph %s { style=dashed; label=%s;",
@@ -182,8 +211,8 @@ end
 -- ---- figures
 
 local function lines_of(layer, o)
-  local title = o.show_layer_names and layer.name .. " (" .. layer.class_name .. ")"
-    or layer.class_name
+  local title = o.show_layer_names and layer.name .. " (" .. class_text(layer) .. ")"
+    or class_text(layer)
   local lines = { title }
   for _, row in ipairs(rows_of(layer, o)) do lines[#lines + 1] = row[1] .. ": " .. row[2] end
   return lines
@@ -193,7 +222,7 @@ end
 -- number of its node.
 local function add_model_to_figure(model, o, prefix, group, figure, numbers)
   local nested_models = expanded_in(model, o)
-  for _, layer in ipairs(model.layers) do
+  for _, layer in ipairs(layers_of(model)) do
     local path = prefix .. layer.name
     if nested_models[layer.name] then
       figure.groups[#figure.groups + 1] = { label = layer.name, parent = group }
