@@ -222,7 +222,7 @@ local excluded_methods = { reset_state = true, save_assets = true, load_assets =
 local function add_methods(super, members, base)
   for _, member in ipairs(members) do
     local name = member.name
-    local is_excluded = base[name] or super[name] or excluded_methods[name]
+    local is_excluded = rawget(base, name) or rawget(super, name) or excluded_methods[name]
     if member.parameters and not is_excluded then
       super[name] = function(self, ...) return self.inner[name](self.inner, ...) end
     end

@@ -108,16 +108,17 @@ local function function_refusing_colon(path, name, module, body)
 end
 
 --- Makes two mistakes raise errors: reading a missing name in the table of the module or in a
---- nested table, and calling functions in these tables with ':'.
-local function guard(path, table)
-  shell.note_path(path, table)
+--- nested table, and calling functions in these tables with ':'. If users see another table
+--- instead of this one, it is `facade`.
+local function guard(path, table, facade)
+  shell.note_path(path, facade or table)
   setmetatable(table, {
     __internal = shell.internal_names(table),
     __index = function(_, key) return shell.library("names").fail_missing(path, table, key) end,
   })
   for name, value in next, table do
     if type(value) == "function" and debug.getinfo(value, "S").what == "Lua" then
-      table[name] = function_refusing_colon(path, name, table, bodies[value] or value)
+      table[name] = function_refusing_colon(path, name, facade or table, bodies[value] or value)
     elseif type(name) == "string" and type(value) == "table" and not getmetatable(value) then
       guard(path .. "." .. name, value)
     end
@@ -125,30 +126,33 @@ local function guard(path, table)
 end
 
 --- Adds the members of the table that are otherwise added when a missing one is first read; returns
---- the table.
+--- the table that contains them, which is another one if `table` only refuses assignments.
 function shell.filled(table)
   local meta = getmetatable(table)
-  local fill = type(meta) == "table" and rawget(meta, "__fill")
+  if type(meta) ~= "table" then return table end
+  local fill = rawget(meta, "__fill")
   if fill then fill() end
-  return table
+  return rawget(meta, "__members") or table
 end
 
 --- The set of the names in a table that only the program uses.
 function shell.internal_names(table)
   local meta = getmetatable(table)
+  local members = type(meta) == "table" and rawget(meta, "__members")
+  if members then meta = getmetatable(members) end
   return type(meta) == "table" and rawget(meta, "__internal") or {}
 end
 
 --- Returns the table. When a missing member of it is first read, the library `name` runs and its
---- members are added.
-local function lazy_table(name, path, table)
+--- members are added. If users see another table instead of this one, it is `facade`.
+local function lazy_table(name, path, table, facade)
   table = table or {}
   local is_filled = false
   local function fill()
     if is_filled then return end
     is_filled = true
     for key, value in pairs(shell.library(name)) do table[key] = value end
-    guard(path, table)
+    guard(path, table, facade)
   end
   return setmetatable(table, {
     __fill = fill,
@@ -183,8 +187,24 @@ cr.utils.FeatureSpace = setmetatable(feature_space, {
 for _, name in ipairs { "tree", "saving", "dtype_policies", "visualization", "distribution" } do
   cr[name] = lazy_table(name, "cr." .. name)
 end
-for _, name in ipairs { "config", "preprocessing", "random", "tuners", "utils" } do
+for _, name in ipairs { "preprocessing", "random", "tuners", "utils" } do
   lazy_table(name, "cr." .. name, cr[name])
+end
+
+-- cr.config is an empty table, so that assignments to its members, which are functions, fail.
+do
+  local facade = {}
+  local settings = lazy_table("config", "cr.config", cr.config, facade)
+  local meta = getmetatable(settings)
+  cr.config = setmetatable(facade, {
+    __members = settings,
+    __fill = meta.__fill,
+    __index = settings,
+    __newindex = function(_, name)
+      shell.library("names").fail_assigning_setting(shell.filled(settings), name)
+    end,
+    __pairs = function() return pairs(shell.filled(settings)) end,
+  })
 end
 
 -- cr.quantizers has classes, which its metatable finds, and functions, which are added when a name
@@ -253,6 +273,9 @@ cr.Sequential = setmetatable({ subclass = subclass, from_config = from_config },
   __call = function(_, ...) return make_sequential(...) end,
   __describe = function() return make_sequential end,
   __tostring = function() return "<class Sequential>" end,
+  __index = function(class, name)
+    return shell.library("names").fail_missing("class Sequential", class, name)
+  end,
 })
 cr.models.Sequential = cr.Sequential
 

@@ -26,7 +26,7 @@ local function visit_all(path, t, visit, enclosing_tables)
   enclosing_tables[t] = true
   for _, name in ipairs(members(t)) do
     visit(path .. "." .. name, name)
-    local value = rawget(t, name)
+    local value = rawget(shell.filled(t), name)
     if type(value) == "table" then
       visit_all(path .. "." .. name, value, visit, enclosing_tables)
     end
@@ -133,6 +133,19 @@ function names.fail_missing(path, t, key)
   if type(key) == "string" then
     shell.fail(path, " has no '", cr.printable(key), "'", names.guess(key, members(t), true, path))
   end
+end
+
+--- Fails for an assignment to a member of cr.config, which has the members `settings`.
+function names.fail_assigning_setting(settings, name)
+  name = cr.printable(tostring(name))
+  if rawget(settings, "set_" .. name) then
+    shell.fail("cr.config.", name, " is not assigned; cr.config.set_", name, "(value) sets it")
+  end
+  if rawget(settings, name) then
+    shell.fail("cr.config.", name, " is not assigned; it is a function: cr.config.", name, "(...)")
+  end
+  shell.fail("cr.config has no '", name, "'",
+    names.guess(name, members(settings), true, "cr.config"))
 end
 
 return names

@@ -46,6 +46,7 @@ class ListingBuilder {
     const int index = lua_gettop(L_);
     if (enclosing_tables_.insert(lua_topointer(L_, index)).second) {
       add_lazy_fields(index);
+      if (luaL_getmetafield(L_, index, "__members")) lua_replace(L_, index);
       for (lua_pushnil(L_); lua_next(L_, index);) {
         if (lua_type(L_, -2) == LUA_TSTRING && !is_internal(index, text_of(L_, -2)))
           visit_member(concat(path, ".", text_of(L_, -2)));

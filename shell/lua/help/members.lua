@@ -139,7 +139,7 @@ function members.of_table(t)
   local functions, tables, others, count = {}, {}, {}, 0
   local internal_names = shell.internal_names(t)
   for _, key in ipairs(show.sorted_keys(t, 1)) do
-    local value = rawget(t, key)
+    local value = rawget(shell.filled(t), key)
     local description = description_of(value)
     local is_function = description and description.what == "function"
     if is_function and not internal_names[key] then

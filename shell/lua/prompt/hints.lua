@@ -274,11 +274,18 @@ local function hint_of_attribute(kind, name)
   return counterpart and "; " .. counterpart or ""
 end
 
+-- The hint for a missing name of a class, with the tables of the module that have this name.
+local function hint_of_class_attribute(class, name, rest_of_message)
+  local hint = hint_of_attribute(class, name)
+  return hint == "" and rest_of_message == "" and names.elsewhere(name) or hint
+end
+
 -- The hint for cr.config.NAME(value): the function NAME only reads the setting; set_NAME, if there
 -- is such a function, sets it.
 local function hint_of_setting(name)
   local setter = "set_" .. name
-  return rawget(cr.config, setter) and string.format("; cr.config.%s(value) sets it", setter) or ""
+  local exists = rawget(shell.filled(cr.config), setter)
+  return exists and string.format("; cr.config.%s(value) sets it", setter) or ""
 end
 
 local function hint_of_method(name)
@@ -350,6 +357,7 @@ local runtime_hints = {
       local is_member = where == "field" or where == "method"
       return kind ~= "nil" and is_member and hint_of_value(kind, name) or ""
     end },
+  { "class ([%w_]+): no attribute '([%w_]+)'(.*)", hint_of_class_attribute },
   { "([%w_]+): no attribute '([%w_]+)'", hint_of_attribute },
   { "(cr%.%l+): unknown %l+ '([%w_]+)'(.*)", hint_of_member },
   { "(cr%.ops): no function '([%w_]+)'(.*)", hint_of_member },

@@ -13,6 +13,7 @@
 #include "instances/hooks.h"
 #include "instances/lua_model.h"
 #include "instances/lua_origin.h"
+#include "lua/misspelling.h"
 #include "values/callable.h"
 
 namespace crescent::lua {
@@ -79,6 +80,14 @@ std::vector<Declaration> inherited_options(const ClassPtr& parent) {
   return options;
 }
 
+/// Whether the objects of the base class have this method.
+bool is_method(lua_State* L, const Base& base, const std::string& name) {
+  const StackRestorer restorer(L);
+  push_base_class(L, base.name);
+  push_string(L, name);
+  return lua_rawget(L, -2) == LUA_TFUNCTION;
+}
+
 /// The metamethod __newindex of class tables.
 int define_member(lua_State* L) {
   lua_settop(L, 3);
@@ -93,12 +102,23 @@ int member_pairs(lua_State* L) {
   return 3;
 }
 
+/// The metamethod __index of base classes, for a name that the class does not have.
+int fail_missing_member(lua_State* L) {
+  if (lua_type(L, 2) != LUA_TSTRING) return lua_pushnil(L), 1;
+  const std::string name = text_of(L, 2);
+  std::vector<std::string> names;
+  for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1))
+    if (lua_type(L, -2) == LUA_TSTRING) names.push_back(text_of(L, -2));
+  fail("class ", base_at(L, 1).name, ": no attribute '", name, "'", did_you_mean(name, names));
+}
+
 /// Sets the metatable of a class table. The members of a class with a parent are in a separate
 /// table, so that __newindex sees every definition. The members of a base class such as cr.Layer
 /// are fields of the class table itself.
 void set_class_metatable(lua_State* L, int table_index, int parent_index, const std::string& name) {
   static const CallablePtr newindex = raw("newindex", define_member);
   static const CallablePtr pairs = raw("pairs", member_pairs);
+  static const CallablePtr missing = raw("index", fail_missing_member);
   static const CallablePtr call = raw("call -> a tensor or a structure of them", construct);
   static const CallablePtr text = raw("tostring", [](lua_State* state) {
     lua_getfield(state, 1, "__name");
@@ -114,6 +134,9 @@ void set_class_metatable(lua_State* L, int table_index, int parent_index, const 
     lua_setfield(L, -2, "__newindex");
     push_callable(L, *pairs);
     lua_setfield(L, -2, "__pairs");
+  } else {
+    push_callable(L, *missing);
+    lua_setfield(L, -2, "__index");
   }
   push_callable(L, *call);
   lua_setfield(L, -2, "__call");
@@ -186,6 +209,9 @@ int subclass(lua_State* L) {
     if (is_hook(option.name, base.name))
       fail("subclass: an option cannot be called '", option.name, "', which is a method of ",
            base.name);
+    if (is_method(L, base, option.name))
+      warn("class ", name, ": the option '", option.name, "' hides the method ", option.name,
+           "() of its objects");
     options.push_back(std::move(option));
   }
   std::vector<Argument> arguments = call_arguments(L, 4, base, parent);

@@ -197,10 +197,11 @@ std::string name_of_class(lua_State* L, int class_index) {
   return text_of(L, -1);
 }
 
+/// Whether the table itself has the field, not by its metatable.
 bool has_field(lua_State* L, int table_index, const std::string& name) {
   const StackRestorer restorer(L);
-  push_field(L, table_index, name.c_str());
-  return !lua_isnil(L, -1);
+  push_string(L, name);
+  return lua_rawget(L, table_index) != LUA_TNIL;
 }
 
 }  // namespace

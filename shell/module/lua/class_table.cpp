@@ -35,10 +35,24 @@ ClassPtr class_of_table(lua_State* L, int index) {
   return result;
 }
 
+namespace {
+
+/// The metamethod __index of the members of a class whose parent is a base class, which is the
+/// upvalue: a name that neither has is nil, while the base class itself refuses it.
+extern "C" int index_base(lua_State* L) {
+  lua_pushvalue(L, 2);
+  return lua_rawget(L, lua_upvalueindex(1)), 1;
+}
+
+}  // namespace
+
 void add_members(lua_State* L, int table_index, int parent_index) {
   lua_newtable(L);
   lua_createtable(L, 0, 1);
   lua_pushvalue(L, parent_index);
+  const bool is_base = lua_rawgetp(L, parent_index, members_key()) != LUA_TTABLE;
+  lua_pop(L, 1);
+  if (is_base) lua_pushcclosure(L, index_base, 1);
   lua_setfield(L, -2, "__index");
   lua_setmetatable(L, -2);
   lua_pushvalue(L, -1);

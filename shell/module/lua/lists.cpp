@@ -1,5 +1,7 @@
 #include "lua/lists.h"
 
+#include <cstring>
+
 #include "lua/handle.h"
 
 namespace crescent::lua {
@@ -26,6 +28,10 @@ extern "C" int index_list(lua_State* L) {
     return luaL_error(L,
                       "a list has no position %I: positions count from 1, the last is list[#list]",
                       static_cast<LUAI_UACINT>(lua_tointeger(L, 2)));
+  const char* name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "n";
+  if (std::strcmp(name, "n") != 0)  // lists of Lua may have their length in this field
+    return luaL_error(L, "a list of %I has no field '%s': its values are list[1], list[2], ...",
+                      static_cast<LUAI_UACINT>(lua_rawlen(L, 1)), name);
   return lua_pushnil(L), 1;
 }
 

@@ -313,8 +313,8 @@ local expected_messages = {
     .. "a model is built" },
   { "print(x[0])", "position 0 is outside of axis 0 of shape (2, 2); positions count from 1, "
     .. "negative ones from the end; cr.ops.take(t, positions, axis) counts from 0" },
-  { "cr.data.Dataset.from_tensor_slices { x }", "attempt to call a nil value (field "
-    .. "'from_tensor_slices') (did you mean 'cr.data.from_tensor_slices'?)" },
+  { "cr.data.Dataset.from_tensor_slices { x }", "class Dataset: no attribute "
+    .. "'from_tensor_slices' (did you mean 'cr.data.from_tensor_slices'?)" },
   { "for row in x do print(row) end", "tensor: no call; it is not a function; an element is "
     .. "t[{ row, column }]; rows are gone through by: for i, row in ipairs(t) do ... end" },
   { 'x[1] = "a"', '[]: expected a tensor, got "a"' },
@@ -336,6 +336,18 @@ local expected_messages = {
     .. "Dense(...):call(...)" },
   { "return cr.layers.Dense.subclas",
     "class Dense: no attribute 'subclas' (did you mean 'subclass'?)" },
+  { "return cr.Layer.subclas", "class Layer: no attribute 'subclas' (did you mean 'subclass'?)" },
+  { "return cr.Sequential.from_confg",
+    "class Sequential has no 'from_confg' (did you mean 'from_config'?)" },
+  { 'cr.config.floatx = "float64"',
+    "cr.config.floatx is not assigned; cr.config.set_floatx(value) sets it" },
+  { "cr.config.memory = 1",
+    "cr.config.memory is not assigned; it is a function: cr.config.memory(...)" },
+  { "cr.config.thread = 2", "cr.config has no 'thread' (did you mean 'threads'?)" },
+  { "return x.shape.ndim",
+    "a list of 2 has no field 'ndim': its values are list[1], list[2], ..." },
+  { "return model.layers.dense",
+    "a list of 1 has no field 'dense': its values are list[1], list[2], ..." },
   { "return cr.layers.Dense[1]", "class Dense: no position 1" },
   { 'cr.Model:subclass("Net"):fit(x, y)',
     "fit: expected an object, got the class Net, which makes one: Net(...):fit(...)" },

@@ -123,6 +123,14 @@ expect_warnings([[
   function L:__call__(inputs) return inputs end
   function L:call(inputs) return inputs end
   L()]], "__init__() is not called: init() is", "__call__() is not called: call() is")
+expect_warnings([[cr.Model:subclass("N", { predict = 1 })]],
+  "class N: the option 'predict' hides the method predict() of its objects")
+-- a name that a class of Lua and its base lack is nil, and methods of the base are found
+local Plain = cr.Layer:subclass "Plain"
+local DerivedFromPlain = Plain:subclass "DerivedFromPlain"
+assert(Plain.count == nil and DerivedFromPlain.count == nil)
+Plain.count = 3
+assert(DerivedFromPlain.count == 3 and DerivedFromPlain.get_weights == cr.Layer.get_weights)
 -- other functions of a class cause no warning
 assert(stderr_of [[
   local L = cr.Layer:subclass "L"
