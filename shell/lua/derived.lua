@@ -157,6 +157,10 @@ local function init_of(class, rows, kind)
       inner_options.name, inner_options.dtype = self.name, self.dtype_policy
     end
     self.inner = make_inner(class, self.class_name, inner_options)
+    if cr.describe(self.inner).what == "model" then
+      error(string.format("%s: the objects of %s are models, from which no class is derived; "
+        .. "derive from cr.Model and keep one as an attribute", self.class_name, class.name), 0)
+    end
   end
 end
 

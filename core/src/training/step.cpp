@@ -93,6 +93,13 @@ size_t target_index_of(const std::vector<OutputTraining>& outputs, size_t output
   return static_cast<size_t>(std::count_if(outputs.begin(), position, needs_target));
 }
 
+void fail_target_count(const std::vector<OutputTraining>& outputs, size_t target_count) {
+  fail(
+      "Error when checking model target: the list of arrays that you are passing to your model is "
+      "not the size the model expected. Expected to see ",
+      outputs.size(), " array(s), but instead got ", target_count, " array(s).");
+}
+
 Stepper::Stepper(Model& model) : model_(model), state_(ModelAccess::training(model)) {}
 
 /// Discards the compiled steps if the structure or a constraint of the model has changed.
@@ -206,13 +213,10 @@ CompiledLayoutPtr Stepper::flatten_batch(const Batch& batch, bool training,
   build_and_plan(batch.x);
   const bool calls_whole_model = steps_of(model_).calls_model(model_);
   if (!calls_whole_model && training && !is_built(model_)) build_by_step(batch);
-  if (calls_whole_model && batch.y.size() != state_.plan.outputs.size() &&
+  const bool may_lack_targets = batch.y.empty() && dynamic_cast<const Steps*>(&model_);
+  if (calls_whole_model && !may_lack_targets && batch.y.size() != state_.plan.outputs.size() &&
       batch.y.size() != needed_target_count(state_.plan.outputs))
-    fail(
-        "Error when checking model target: the list of arrays that you are passing to your model "
-        "is not the size the model "
-        "expected. Expected to see ",
-        state_.plan.outputs.size(), " array(s), but instead got ", batch.y.size(), " array(s).");
+    fail_target_count(state_.plan.outputs, batch.y.size());
   if (training) collect_trained();
   StepLayout& layout = state_.step_cache.layout;
   layout.x_count = batch.x.size();

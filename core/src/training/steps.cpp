@@ -46,6 +46,7 @@ const Tensor& tensor_of_output(const Tensors& tensors, size_t output_index,
 
 const Tensor& target_of(const ModelAccess::Training& state, const Batch& batch,
                         size_t output_index) {
+  if (batch.y.empty()) fail_target_count(state.plan.outputs, 0);
   return tensor_of_output(batch.y,
                           target_index_of(state.plan.outputs, output_index, batch.y.size()), "y");
 }

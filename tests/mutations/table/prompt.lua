@@ -53,7 +53,7 @@ return {
   },
   { file = "shell/lua/libraries.lua", tests = {},
     { "wrong condition", "rawequal(..., module) and select", "select" },
-    { "left out", "  shell.note_path(path, table)\n", "" },
+    { "left out", "  shell.note_path(path, facade or table)\n", "" },
   },
   { file = "shell/module/lua/misspelling.cpp", tests = {},
     { "wrong condition",

@@ -130,6 +130,35 @@ check_logs(fit(d), { distillation_loss = { 0.41049182415008545, 0.36382853984832
 check_logs(evaluated(d), { distillation_loss = 0.3346545994281769, loss = 0.5155794024467468,
   mae = 0.43437129259109497, student_loss = 0.6210043430328369, total_loss = 0.4778294563293457 })
 
+-- without targets the student learns from the teacher alone
+local function fit_without_targets(options)
+  options.teacher, options.student = net(2, "t"), net(1, "s")
+  local metrics = options.metrics
+  options.metrics, options.distillation_losses = nil, LogitsDistillation(2.0)
+  local distiller = distillation.Distiller(options)
+  distiller:compile { optimizer = cr.optimizers.SGD(0.1), loss = "mse", metrics = metrics }
+  local history = distiller:fit(x, { epochs = 3, batch_size = 5, verbose = 0, shuffle = false })
+  return distiller, history.history
+end
+local total_losses, distillation_losses =
+  { 0.8698355555534363, 0.2762734591960907, 0.16736584901809692 },
+  { 1.159780740737915, 0.3683646023273468, 0.2231544703245163 }
+local student_losses, logs = { 0, 0, 0 }, nil
+d, logs = fit_without_targets { student_loss_weight = 0.25 }
+check_logs(logs, { distillation_loss = distillation_losses, loss = total_losses,
+  total_loss = total_losses, student_loss = student_losses })
+check.near(d.student:get_weights()[1][1],
+  { 0.12294857949018478, 0.17618140578269958, 0.22333604097366333, 0.26550692319869995 })
+check.near(d:evaluate(x, { verbose = 0, return_dict = true }).loss, 0.08767995238304138)
+check.fails(function() fit_without_targets { student_loss_weight = 1 } end,
+  "No gradients provided for any variable")
+check.fails(function() fit_without_targets { metrics = { "mae" } } end,
+  "MeanAbsoluteError: Error when checking model target")
+check.fails(function()
+  distillation.Distiller:subclass "Own" { teacher = net(2, "t"), student = net(1, "s"),
+    distillation_losses = LogitsDistillation() }
+end, "Own: the objects of Distiller are models", "derive from cr.Model")
+
 -- ---- losses of one's own
 
 local Distance = distillation.DistillationLoss:subclass("Distance", { { "power", 1 } })

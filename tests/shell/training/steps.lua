@@ -122,6 +122,23 @@ do -- compute_loss and compute_metrics
   check.near(values.largest, distance:max():item(), 1e-5)
 end
 
+do -- a compute_loss that needs no targets trains without them; the loss of compile does need them
+  local SquareModel = DenseModel:subclass "Square"
+  function SquareModel:compute_loss(_, targets, predictions)
+    assert(targets == nil)
+    return predictions:square():mean()
+  end
+  local model = SquareModel()
+  model:compile { optimizer = cr.optimizers.SGD(0.1), loss = "mse" }
+  local losses = model:fit(x, { epochs = 3, verbose = 0, shuffle = false }).history.loss
+  check.near(losses[1], x:sum(-1):square():mean():item(), 1e-5)
+  assert(losses[3] < losses[2] and losses[2] < losses[1])
+  local usual_model = DenseModel()
+  usual_model:compile { optimizer = "sgd", loss = "mse" }
+  check.fails(function() usual_model:fit(x, { verbose = 0 }) end,
+    "Error when checking model target", "Expected to see 1 array(s), but instead got 0 array(s)")
+end
+
 do -- compute_loss with named arguments, of which some may be missing
   local ShortLossModel = DenseModel:subclass "Brief"
   function ShortLossModel:train_step(data)
@@ -135,7 +152,8 @@ do -- compute_loss with named arguments, of which some may be missing
   end
   local model = train_class(DenseModel)
   check.near(train_class(ShortLossModel):get_weights()[1], model:get_weights()[1]:totable(), 1e-6)
-  check.fails(function() model:compute_loss(x, nil, y) end, "expected y for 1 outputs, got 0")
+  check.fails(function() model:compute_loss(x, nil, y) end,
+    "Expected to see 1 array(s), but instead got 0 array(s)")
   check.fails(function() model:compute_loss(x, y) end, "expected y_pred for 1 outputs, got 0")
   check.fails(function() model:compute_loss() end, "expected x, y or y_pred, got none")
 end

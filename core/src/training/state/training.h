@@ -33,6 +33,9 @@ bool needs_target(const OutputTraining& output);
 /// `target_count` for an output without a target.
 size_t target_index_of(const std::vector<OutputTraining>& outputs, size_t output_index,
                        size_t target_count);
+/// Fails for a batch with another number of targets than the outputs need.
+[[noreturn]] void fail_target_count(const std::vector<OutputTraining>& outputs,
+                                    size_t target_count);
 
 /// What a training step does besides computing its logs and updating the weights.
 struct StepExtras {
