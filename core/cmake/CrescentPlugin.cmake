@@ -13,6 +13,26 @@ function(crescent_add_plugin_library name)
     LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
 endfunction()
 
+# Fails if the installed headers declare something else than those with which the library was built:
+# plugins built with them would be accepted, and crash.
+function(crescent_check_headers)
+  set(headers "${Crescent_INCLUDE_DIR}/crescent")
+  set(hash "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/crescent_headers_hash.h")
+  if(NOT EXISTS "${Crescent_STAMP_PROGRAM}")
+    message(WARNING "The headers of Crescent in ${headers} are not compared with the library, "
+      "because there is no '${Crescent_STAMP_PROGRAM}'")
+    return()
+  endif()
+  execute_process(COMMAND "${Crescent_STAMP_PROGRAM}" "${headers}" "${hash}"
+    COMMAND_ERROR_IS_FATAL ANY)
+  file(READ "${headers}/headers_hash.h" expected_hash)
+  file(READ "${hash}" actual_hash)
+  if(NOT actual_hash STREQUAL expected_hash)
+    message(FATAL_ERROR "The headers of Crescent in ${headers} were changed since the library was "
+      "built: a plugin built with them would crash. Install Crescent again.")
+  endif()
+endfunction()
+
 # crescent_add_plugin(NAME name SOURCES file... [LIBRARIES library...] [EXAMPLES file...]
 #   [COMPONENT component])
 #
@@ -49,6 +69,8 @@ function(crescent_add_plugin)
     install(TARGETS ${target} LIBRARY DESTINATION ${CRESCENT_PLUGIN_DIR}
       COMPONENT ${plugin_COMPONENT})
     set_property(GLOBAL APPEND PROPERTY CRESCENT_PLUGIN_TARGETS ${target})
+  elseif(Crescent_STAMP_PROGRAM)
+    crescent_check_headers()
   endif()
 endfunction()
 

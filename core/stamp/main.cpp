@@ -1,5 +1,7 @@
 // crescent-stamp FOLDER OUTPUT: writes a header with a hash of the declarations in the headers of
-// FOLDER to the file OUTPUT, unless the file has this content already.
+// FOLDER to the file OUTPUT, unless the file has this content already. Headers without declarations
+// and the written header itself have no part in the hash, so that it is the same for the folder in
+// the source tree and for the installed one.
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -28,9 +30,13 @@ uint64_t hash_of(const fs::path& folder) {
   for (const auto& entry : fs::recursive_directory_iterator(folder))
     if (entry.path().extension() == ".h")
       headers.emplace(fs::relative(entry.path(), folder).generic_string(), entry.path());
+  const std::string empty_header = crescent::stamp::declarations("#pragma once\n");
   uint64_t hash = 0xcbf29ce484222325;
-  for (const auto& [name, path] : headers)
-    mix(hash, name + "\n" + crescent::stamp::declarations(read(path)));
+  for (const auto& [name, path] : headers) {
+    const std::string declarations = crescent::stamp::declarations(read(path));
+    if (name != "headers_hash.h" && declarations != empty_header)
+      mix(hash, name + "\n" + declarations);
+  }
   return hash;
 }
 
