@@ -14,8 +14,8 @@ namespace fs = std::filesystem;
 constexpr const char *kIndexEnding = ".weights.json", *kShardEnding = ".weights.h5";
 
 std::string folder_of(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == path.npos ? "" : path.substr(0, slash + 1);
+  const size_t slash_position = path.rfind('/');
+  return slash_position == path.npos ? "" : path.substr(0, slash_position + 1);
 }
 
 std::string parent_group_of(const std::string& dataset) {

@@ -16,10 +16,10 @@ constexpr uint64_t kMaxMembers = 65536, kMaxDirectoryBytes = uint64_t{64} << 20;
 constexpr uint64_t kMaxExpansion = 100, kSmallBytes = uint64_t{64} << 20;
 constexpr size_t kPieceBytes = size_t{1} << 18;
 
-[[noreturn]] void refuse(const std::string& why) { throw ArchiveError(why); }
+[[noreturn]] void refuse(const std::string& reason) { throw ArchiveError(reason); }
 
-[[noreturn]] void refuse_damaged(const std::string& what) {
-  refuse("the archive is damaged: " + what);
+[[noreturn]] void refuse_damaged(const std::string& damage) {
+  refuse("the archive is damaged: " + damage);
 }
 
 std::string quoted(const Member& member) { return "'" + member.name + "'"; }
@@ -29,7 +29,7 @@ std::string quoted(const Member& member) { return "'" + member.name + "'"; }
 class Zip64Field {
  public:
   explicit Zip64Field(std::string_view extra) {
-    for (Fields fields{extra}; fields.ok && fields.remaining.size() >= 4;) {
+    for (FieldReader fields{extra}; fields.ok && fields.remaining.size() >= 4;) {
       const auto id = fields.number<uint16_t>();
       const std::string_view data = fields.text(fields.number<uint16_t>());
       if (id == kZip64Extra) fields_.remaining = data;
@@ -41,7 +41,7 @@ class Zip64Field {
   bool ok() const { return fields_.ok; }
 
  private:
-  Fields fields_{};
+  FieldReader fields_{};
 };
 
 }  // namespace
@@ -72,7 +72,7 @@ Archive::Directory Archive::find_directory() const {
   const std::string tail = bytes(size_ - tail_bytes, tail_bytes);
   for (size_t end_offset = tail.size() < kEndLength ? 0 : tail.size() - kEndLength + 1;
        end_offset-- > 0;) {
-    Fields end_fields{std::string_view(tail).substr(end_offset)};
+    FieldReader end_fields{std::string_view(tail).substr(end_offset)};
     if (end_fields.number<uint32_t>() != kEndSignature) continue;
     const auto disk = end_fields.number<uint16_t>(), first_disk = end_fields.number<uint16_t>(),
                disk_member_count = end_fields.number<uint16_t>(),
@@ -84,13 +84,13 @@ Archive::Directory Archive::find_directory() const {
     if (member_count == kInZip64Extra16 || size == kInZip64Extra || start == kInZip64Extra) {
       if (directory_end < kLocatorLength) refuse_damaged("it has no directory");
       const std::string locator = bytes(directory_end - kLocatorLength, kLocatorLength);
-      Fields locator_fields{locator};
+      FieldReader locator_fields{locator};
       if (locator_fields.number<uint32_t>() != kLocatorSignature)
         refuse_damaged("it has no directory");
       locator_fields.number<uint32_t>();
       directory_end = locator_fields.number<uint64_t>();
       const std::string record = bytes(directory_end, kEnd64Length);
-      Fields zip64_end{record};
+      FieldReader zip64_end{record};
       if (zip64_end.number<uint32_t>() != kEnd64Signature) refuse_damaged("it has no directory");
       constexpr size_t kBytesBeforeCount = 28;
       zip64_end.text(kBytesBeforeCount);
@@ -113,7 +113,7 @@ Archive::Directory Archive::find_directory() const {
 /// Reads an entry of the directory. In the result, `start` is the offset of the local header;
 /// find_start() later replaces it by the offset of the data.
 Member Archive::member_at(std::string_view& remaining) const {
-  Fields fields{remaining};
+  FieldReader fields{remaining};
   Member member;
   if (fields.number<uint32_t>() != kEntrySignature) refuse_damaged("its directory is broken");
   const auto made_by = fields.number<uint16_t>();
@@ -144,7 +144,7 @@ Member Archive::member_at(std::string_view& remaining) const {
 /// differs from the directory.
 void Archive::find_start(Member& member, uint64_t header_offset, uint64_t data_end) const {
   const std::string record = bytes(header_offset, kLocalLength);
-  Fields fields{record};
+  FieldReader fields{record};
   constexpr size_t kBeforeLengths = 22;
   const bool is_header = fields.number<uint32_t>() == kLocalSignature;
   fields.text(kBeforeLengths);

@@ -22,7 +22,7 @@ inline constexpr uint16_t kStored = 0, kDeflated = 8;
 
 /// Reads numbers from the front of a record. Reading past its end returns zero and sets `ok` to
 /// false.
-struct Fields {
+struct FieldReader {
   std::string_view remaining;
   bool ok = true;
 

@@ -24,8 +24,8 @@ std::string library_folder() {
   Dl_info info;
   if (!dladdr(reinterpret_cast<const void*>(&library_folder), &info) || !info.dli_fname) return ".";
   std::string path = info.dli_fname;
-  size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : path.substr(0, slash);
+  size_t slash_position = path.rfind('/');
+  return slash_position == std::string::npos ? "." : path.substr(0, slash_position);
 }
 
 std::string find_reader() {

@@ -10,13 +10,13 @@ namespace crescent::hdf5 {
 class FileLease {
  public:
   /// Takes a lease on a descriptor that is open for reading.
-  explicit FileLease(int file) : file_(file) {
+  explicit FileLease(int file) : descriptor_(file) {
     // The signal that announces a waiting process. The default, SIGIO, would end this process.
-    fcntl(file_, F_SETSIG, SIGURG);
-    is_held_ = fcntl(file_, F_SETLEASE, F_RDLCK) == 0;
+    fcntl(descriptor_, F_SETSIG, SIGURG);
+    is_held_ = fcntl(descriptor_, F_SETLEASE, F_RDLCK) == 0;
   }
   ~FileLease() {
-    if (is_held_) fcntl(file_, F_SETLEASE, F_UNLCK);
+    if (is_held_) fcntl(descriptor_, F_SETLEASE, F_UNLCK);
   }
   FileLease(const FileLease&) = delete;
 
@@ -25,7 +25,7 @@ class FileLease {
   bool is_held() const { return is_held_; }
 
  private:
-  int file_;
+  int descriptor_;
   bool is_held_;
 };
 

@@ -339,9 +339,10 @@ class RenamedArguments {
         add(entry, arguments);
     }
     for (const std::string& word : words_)
-      if (const size_t equals = word.find('='); word[0] == '+') {
-        const std::string name = word.substr(1, equals - 1);
-        if (!arguments.contains(name)) arguments.set(name, parse_json(word.substr(equals + 1)));
+      if (const size_t equals_position = word.find('='); word[0] == '+') {
+        const std::string name = word.substr(1, equals_position - 1);
+        if (!arguments.contains(name))
+          arguments.set(name, parse_json(word.substr(equals_position + 1)));
       }
     return arguments;
   }
@@ -352,12 +353,15 @@ class RenamedArguments {
       for (size_t i = 1; i < words_.size(); ++i) {
         const std::string& word = words_[i];
         if ((word[0] == '-') != is_dropped_word) continue;
-        const size_t equals = word.find('=');
-        const std::string left = word.substr(is_dropped_word, equals - is_dropped_word),
-                          right = equals == word.npos ? "" : word.substr(equals + 1);
-        if (left != argument.key) continue;
-        if (!is_dropped_word) return arguments.set(right.empty() ? left : right, argument.value);
-        if (right.empty() || is_value(argument.value, right)) return;
+        const size_t equals_position = word.find('=');
+        const std::string keyword = word.substr(is_dropped_word, equals_position - is_dropped_word),
+                          text_after_equals =
+                              equals_position == word.npos ? "" : word.substr(equals_position + 1);
+        if (keyword != argument.key) continue;
+        if (!is_dropped_word)
+          return arguments.set(text_after_equals.empty() ? keyword : text_after_equals,
+                               argument.value);
+        if (text_after_equals.empty() || is_value(argument.value, text_after_equals)) return;
       }
     fail("argument ", argument.key, " = ", argument.value, " is not supported");
   }

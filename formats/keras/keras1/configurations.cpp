@@ -128,15 +128,16 @@ Value padding_of_axes(const Value& padding) {
     return List{pair(padding.as_list()[0], padding.as_list()[1]),
                 pair(padding.as_list()[2], padding.as_list()[3])};
   if (!padding.is_dict()) return padding;
-  const auto side = [&](const char* name) {
+  const auto padding_of_side = [&](const char* name) {
     const Value* value = padding.as_dict().find(name);
     return value ? *value : Value(0);
   };
-  const List column_padding = pair(side("left_pad"), side("right_pad"));
+  const List column_padding = pair(padding_of_side("left_pad"), padding_of_side("right_pad"));
   const bool is_one_axis =
       !padding.as_dict().contains("top_pad") && !padding.as_dict().contains("bottom_pad");
   return is_one_axis ? column_padding
-                     : List{pair(side("top_pad"), side("bottom_pad")), column_padding};
+                     : List{pair(padding_of_side("top_pad"), padding_of_side("bottom_pad")),
+                            column_padding};
 }
 
 Value value_in_keras2(const std::string& class_name, const std::string& option,

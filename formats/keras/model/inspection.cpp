@@ -86,27 +86,29 @@ std::vector<LayerDatasets> keras2_datasets(WeightSource& file, const std::string
   Names groups;
   for (const std::string& layer : layers) groups.push_back(prefix + layer);
   const auto weights = file.texts(groups, "weight_names");
-  std::vector<LayerDatasets> per_layer;
+  std::vector<LayerDatasets> datasets_by_layer;
   for (size_t i = 0; i < layers.size(); ++i) {
-    LayerDatasets& layer_datasets = per_layer.emplace_back();
+    LayerDatasets& layer_datasets = datasets_by_layer.emplace_back();
     layer_datasets.layer = layers[i];
     layer_datasets.names = weights[i].value_or(Names{});
     for (const std::string& name : layer_datasets.names)
       layer_datasets.datasets.push_back(groups[i] + "/" + name);
   }
-  return per_layer;
+  return datasets_by_layer;
 }
 
 /// Collects the datasets with variables of a group and its subgroups; the names of these datasets
 /// are numbers.
-void collect(WeightSource& file, const std::string& group, const std::string& relative_path,
-             size_t depth, LayerDatasets& layer_datasets, size_t& visited_count) {
+void collect_datasets(WeightSource& file, const std::string& group,
+                      const std::string& relative_path, size_t depth, LayerDatasets& layer_datasets,
+                      size_t& visited_count) {
   if (depth > kMaxDepth) fail_endless(file, group);
   for (const std::string& member : file.members(group).value_or(Names{})) {
     if (++visited_count > kMaxObjects) fail_endless(file, group);
     const std::string path = group + "/" + member;
     if (member != "vars") {
-      collect(file, path, relative_path + member + "/", depth + 1, layer_datasets, visited_count);
+      collect_datasets(file, path, relative_path + member + "/", depth + 1, layer_datasets,
+                       visited_count);
       continue;
     }
     const size_t count = file.members(path).value_or(Names{}).size();
@@ -127,23 +129,23 @@ std::vector<LayerDatasets> keras3_datasets(WeightSource& file,
   GroupNames groups(file, root);
   for (const LayerDescription& layer : descriptions)
     names[groups.next(layer.class_name)] = layer.name;
-  std::vector<LayerDatasets> per_layer;
+  std::vector<LayerDatasets> datasets_by_layer;
   size_t visited_count = 0;
   for (const std::string& group : file.members(root).value_or(Names{})) {
-    LayerDatasets& layer_datasets = per_layer.emplace_back();
+    LayerDatasets& layer_datasets = datasets_by_layer.emplace_back();
     const auto found = names.find(group);
     layer_datasets.layer = found == names.end() ? group : found->second;
-    collect(file, root + "/" + group, "", 0, layer_datasets, visited_count);
+    collect_datasets(file, root + "/" + group, "", 0, layer_datasets, visited_count);
   }
   for (const std::string& attribute : file.members("").value_or(Names{})) {
     const bool is_no_layer = attribute == root || attribute == "vars" || attribute == "optimizer" ||
                              attribute.starts_with("crescent");
     if (is_no_layer) continue;
-    LayerDatasets& layer_datasets = per_layer.emplace_back();
+    LayerDatasets& layer_datasets = datasets_by_layer.emplace_back();
     layer_datasets.layer = attribute;
-    collect(file, attribute, "", 0, layer_datasets, visited_count);
+    collect_datasets(file, attribute, "", 0, layer_datasets, visited_count);
   }
-  return per_layer;
+  return datasets_by_layer;
 }
 
 std::optional<std::vector<LayerDatasets>> datasets_of_layers(
@@ -158,28 +160,28 @@ std::optional<std::vector<LayerDatasets>> datasets_of_layers(
 /// summary.
 void add_weights(WeightSource& file, Dict& result,
                  const std::vector<LayerDescription>& descriptions,
-                 const std::vector<LayerDatasets>& per_layer) {
+                 const std::vector<LayerDatasets>& datasets_by_layer) {
   Names datasets;
-  for (const LayerDatasets& layer_datasets : per_layer)
+  for (const LayerDatasets& layer_datasets : datasets_by_layer)
     datasets.insert(datasets.end(), layer_datasets.datasets.begin(), layer_datasets.datasets.end());
   const std::vector<TensorSpec> specs = file.describe(datasets);
   std::map<std::string, Dict> weights;
   int64_t parameter_count = 0, byte_count = 0;
-  auto next = specs.begin();
-  for (const LayerDatasets& layer_datasets : per_layer) {
+  auto next_spec = specs.begin();
+  for (const LayerDatasets& layer_datasets : datasets_by_layer) {
     List list;
     int64_t layer_parameter_count = 0;
     for (const std::string& name : layer_datasets.names) {
-      layer_parameter_count += next->shape.size();
-      byte_count += next->shape.size() * static_cast<int64_t>(size_of(next->dtype));
-      list.push_back(array_summary(name, *next++));
+      layer_parameter_count += next_spec->shape.size();
+      byte_count += next_spec->shape.size() * static_cast<int64_t>(size_of(next_spec->dtype));
+      list.push_back(array_summary(name, *next_spec++));
     }
     parameter_count += layer_parameter_count;
     weights[layer_datasets.layer] =
         Dict{{"parameters", layer_parameter_count}, {"weights", std::move(list)}};
   }
   List layers = list_of(descriptions).as_list();
-  for (const LayerDatasets& layer_datasets : per_layer)
+  for (const LayerDatasets& layer_datasets : datasets_by_layer)
     if (std::none_of(descriptions.begin(), descriptions.end(), [&](const LayerDescription& layer) {
           return layer.name == layer_datasets.layer;
         }))
@@ -239,8 +241,8 @@ std::optional<Dict> inspect(WeightSource& file) {
   const Value own_description = json_of(file, kOwnAttribute), model = json_of(file, "model_config");
   const std::vector<LayerDescription> descriptions =
       layers_in(model.is_null() ? value_at(own_description, "model") : model);
-  const auto per_layer = datasets_of_layers(file, descriptions);
-  if (!per_layer && model.is_null()) return std::nullopt;
+  const auto datasets_by_layer = datasets_of_layers(file, descriptions);
+  if (!datasets_by_layer && model.is_null()) return std::nullopt;
   Dict result{{"kind", model.is_null() ? "weights" : "model"}};
   const std::string keras_version = file.text("", "keras_version").value_or("");
   if (own_description.is_dict())
@@ -261,7 +263,7 @@ std::optional<Dict> inspect(WeightSource& file) {
       result.set(entry.key, entry.value);
     result.set("name", file.text("vars", "name").value_or(""));
   }
-  if (per_layer) add_weights(file, result, descriptions, *per_layer);
+  if (datasets_by_layer) add_weights(file, result, descriptions, *datasets_by_layer);
   const Value compile = own_description.is_dict() ? value_at(own_description, "compile")
                                                   : json_of(file, "training_config");
   add_training(file, result, compile);

@@ -50,16 +50,16 @@ constexpr MomentumProduct kMomentumProducts[] = {{"keras3", "u_product", false},
                                                  {"keras2", "m_schedule", true}};
 
 /// A name in Keras 2 or tf.keras, and the slot that it means.
-struct Spelling {
+struct SlotSpelling {
   const char *keras, *slot;
 };
-constexpr Spelling kSpellings[] = {{"m", "momentum"},
-                                   {"v", "velocity"},
-                                   {"vhat", "velocity_hat"},
-                                   {"u", "norm"},
-                                   {"iter", kIteration},
-                                   {"iterations", kIteration},
-                                   {"current_learning_rate", kLearningRate}};
+constexpr SlotSpelling kSpellings[] = {{"m", "momentum"},
+                                       {"v", "velocity"},
+                                       {"vhat", "velocity_hat"},
+                                       {"u", "norm"},
+                                       {"iter", kIteration},
+                                       {"iterations", kIteration},
+                                       {"current_learning_rate", kLearningRate}};
 
 /// The name of a slot of a class in Keras 2.3.1.
 struct Keras2Name {
@@ -83,11 +83,11 @@ constexpr Keras2Name kKeras2Names[] = {{"SGD", "momentum", "moment"},
 /// (kTrailingSlots). `by_variable` lists all slots of the first variable, then all of the second
 /// variable, and so on. `by_slot` lists the first slot of all variables, then their second slot,
 /// and so on.
-enum class Order { keras3, by_variable, by_slot };
+enum class StateOrder { keras3, by_variable, by_slot };
 
 /// The parts of a layout of Keras 3, which differ between releases and options.
 struct Keras3Parts {
-  Order order = Order::keras3;
+  StateOrder order = StateOrder::keras3;
   bool has_rate = true;           ///< the learning rate
   bool has_unused_slots = false;  ///< slots that Keras 2 stores without using them
   bool has_extra_scalars = true;  ///< scalars that only some classes have
@@ -159,7 +159,7 @@ class LayoutMaker {
     const bool is_by_variable =
         std::count(std::begin(kAlwaysByVariable), std::end(kAlwaysByVariable), class_name_) > 0;
     append(layout, sorted_slots(with_scalars_for_vectors(),
-                                is_by_variable ? Order::by_variable : Order::by_slot));
+                                is_by_variable ? StateOrder::by_variable : StateOrder::by_slot));
     if (with_unused_slots) append(layout, unused_slots());
     return layout;
   }
@@ -210,9 +210,9 @@ class LayoutMaker {
       owners.emplace(slots[i].id(), trained_variables_[i]);
   }
 
-  int rank(const std::string& slot, Order order) const {
-    if (order == Order::by_variable) return 0;
-    if (order == Order::by_slot)
+  int rank(const std::string& slot, StateOrder order) const {
+    if (order == StateOrder::by_variable) return 0;
+    if (order == StateOrder::by_slot)
       return static_cast<int>(std::find(slot_names_.begin(), slot_names_.end(), slot) -
                               slot_names_.begin());
     for (const TrailingSlot& row : kTrailingSlots)
@@ -251,7 +251,7 @@ class LayoutMaker {
     return layout;
   }
 
-  StateLayout sorted_slots(StateLayout slots, Order order) const {
+  StateLayout sorted_slots(StateLayout slots, StateOrder order) const {
     std::stable_sort(slots.begin(), slots.end(), [&](const StateEntry& a, const StateEntry& b) {
       return rank(a.slot, order) < rank(b.slot, order);
     });
@@ -307,13 +307,14 @@ std::vector<Candidate> candidates(const LayoutMaker& layouts, bool is_by_slot) {
               {layouts.keras2(with_iterations, with_unused_slots, with_extra_scalars)});
         continue;
       }
-      for (const Order order : {Order::keras3, Order::by_variable, Order::by_slot})
+      for (const StateOrder order :
+           {StateOrder::keras3, StateOrder::by_variable, StateOrder::by_slot})
         for (const bool with_rate : {!layouts.has_schedule(), layouts.has_schedule()})
           for (const bool with_untracked_variables :
                {!layouts.is_loss_scaled(), layouts.is_loss_scaled()})
             candidates.push_back({layouts.keras3({order, with_rate, with_unused_slots,
                                                   with_extra_scalars, with_untracked_variables}),
-                                  order != Order::keras3});
+                                  order != StateOrder::keras3});
     }
   return candidates;
 }
@@ -355,7 +356,7 @@ std::vector<std::string> parts_of(const std::string& name) {
 }
 
 std::string slot_of_spelling(const std::string& slot) {
-  for (const Spelling& row : kSpellings)
+  for (const SlotSpelling& row : kSpellings)
     if (slot == row.keras) return row.slot;
   return slot;
 }
@@ -366,12 +367,13 @@ std::string slot_of_spelling(const std::string& slot) {
 std::string slot_in_name(const std::string& name, const std::set<std::string>& slots) {
   const std::vector<std::string> parts = parts_of(without_counter(name));
   if (slots.contains(slot_of_spelling(parts.back()))) return slot_of_spelling(parts.back());
-  std::string longest;
+  std::string longest_slot;
   for (const std::string& slot : slots)
-    if (parts.back().ends_with("_" + slot) && slot.size() > longest.size()) longest = slot;
-  if (longest.empty() && parts.size() > 2 && slots.contains(slot_of_spelling(parts[1])))
+    if (parts.back().ends_with("_" + slot) && slot.size() > longest_slot.size())
+      longest_slot = slot;
+  if (longest_slot.empty() && parts.size() > 2 && slots.contains(slot_of_spelling(parts[1])))
     return slot_of_spelling(parts[1]);
-  return longest;
+  return longest_slot;
 }
 
 std::string entry_text(const StateEntry& entry) {
@@ -468,15 +470,15 @@ MatchedState match_optimizer_state(const Optimizer& optimizer, const Variables& 
                                    const std::vector<std::string>& names,
                                    const std::vector<TensorSpec>& specs) {
   const LayoutMaker layouts(optimizer, trained_variables);
-  std::string problem;
+  std::string mismatch_reason;
   for (Candidate& candidate : candidates(layouts, lists_by_slot(names))) {
     sort_by_owner(candidate.layout, listed_variables);
     const std::string reason = misfit_reason(candidate, names, specs);
     if (reason.empty()) return {std::move(candidate.layout), ""};
     const bool is_preferred = candidate.layout.size() == names.size() && !candidate.requires_names;
-    if (problem.empty() || is_preferred) problem = reason;
+    if (mismatch_reason.empty() || is_preferred) mismatch_reason = reason;
   }
-  return {{}, problem};
+  return {{}, mismatch_reason};
 }
 
 }  // namespace crescent::keras

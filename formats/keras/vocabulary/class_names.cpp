@@ -7,14 +7,14 @@
 namespace crescent::keras {
 
 std::string ClassNames::registered_name(const std::string& class_name) const {
-  const size_t package = class_name.rfind('>');
-  const std::string bare_name = class_name.substr(package + 1);
+  const size_t separator = class_name.rfind('>');
+  const std::string bare_name = class_name.substr(separator + 1);
   for (const std::string& name : {class_name, bare_name})
     if (const Value* custom =
             custom_names_.is_dict() ? custom_names_.as_dict().find(name) : nullptr;
         custom && custom->is_string())
       return custom->as_string();
-  if (package == class_name.npos) return class_name;
+  if (separator == class_name.npos) return class_name;
   const bool is_from_plugin = plugins_.is_dict() && plugins_.as_dict().contains(class_name);
   return is_from_plugin || find_class(class_name) ? class_name : bare_name;
 }

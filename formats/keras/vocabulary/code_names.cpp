@@ -99,8 +99,8 @@ bool is_own_word(const std::string& class_name, const std::string& option,
 
 std::string how_to_provide(const std::string& name, const char* load) {
   const bool is_nameless = name == "function";
-  if (const size_t package = name.rfind('>'); package != name.npos)
-    return how_to_provide(name.substr(package + 1), load);
+  if (const size_t separator = name.rfind('>'); separator != name.npos)
+    return how_to_provide(name.substr(separator + 1), load);
   return concat("pass it when loading: ", load, ", {custom_objects = {",
                 is_nameless ? "[\"function\"]" : name, " = ", is_nameless ? "f" : name, "}})");
 }

@@ -9,10 +9,10 @@ namespace crescent::keras {
 namespace {
 
 /// An option that only chooses between the formulas of Keras' generations, so that no version of
-/// Keras has it, or Keras 3 alone has it (`keras3_has_it`).
+/// Keras has it, or Keras 3 alone has it (`exists_in_keras3`).
 struct FormulaOption {
   const char *class_name, *option;
-  bool keras3_has_it = false;
+  bool exists_in_keras3 = false;
 };
 constexpr FormulaOption kFormulaOptions[] = {{"RMSprop", "epsilon_outside"},
                                              {"Adagrad", "epsilon_outside"},
@@ -42,7 +42,7 @@ bool chooses_formula(const std::string& class_name, const std::string& option, b
   return std::any_of(std::begin(kFormulaOptions), std::end(kFormulaOptions),
                      [&](const FormulaOption& row) {
                        return class_name == row.class_name && option == row.option &&
-                              !(keras3 && row.keras3_has_it);
+                              !(keras3 && row.exists_in_keras3);
                      });
 }
 

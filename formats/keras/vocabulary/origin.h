@@ -58,10 +58,10 @@ struct Origin {
   /// Whether the version is one such as "2.2.4-tf", as in tf.keras up to TensorFlow 2.2.
   bool has_tf_suffix() const { return keras_version.ends_with("-tf"); }
   int minor() const { return part(1); }
-  /// The number that follows the first `dots` dots in the version; 0 if there is none.
-  int part(int dots) const {
+  /// The number that follows the first `dot_count` dots in the version; 0 if there is none.
+  int part(int dot_count) const {
     size_t start = 0;
-    for (; dots > 0 && start != std::string::npos; --dots) {
+    for (; dot_count > 0 && start != std::string::npos; --dot_count) {
       start = keras_version.find('.', start);
       if (start != std::string::npos) ++start;
     }

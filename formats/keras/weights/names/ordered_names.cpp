@@ -13,11 +13,11 @@ struct CountedName {
   auto operator<=>(const CountedName&) const = default;
 
   explicit CountedName(const std::string& name) : base(name) {
-    const size_t digits = name.find_last_not_of("0123456789") + 1;
-    if (digits < 2 || digits == name.size() || name[digits - 1] != '_') return;
+    const size_t digits_start = name.find_last_not_of("0123456789") + 1;
+    if (digits_start < 2 || digits_start == name.size() || name[digits_start - 1] != '_') return;
     const auto [end, error] =
-        std::from_chars(name.data() + digits, name.data() + name.size(), counter);
-    if (error == std::errc()) base = name.substr(0, digits - 1);
+        std::from_chars(name.data() + digits_start, name.data() + name.size(), counter);
+    if (error == std::errc()) base = name.substr(0, digits_start - 1);
   }
 };
 

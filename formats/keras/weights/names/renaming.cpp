@@ -10,13 +10,15 @@ namespace {
 
 /// The part of the name that matches the * in the pattern; nullopt if the name does not match.
 std::optional<std::string> star_match(const std::string& pattern, const std::string& name) {
-  const size_t star = pattern.find('*');
-  if (star == pattern.npos) return name == pattern ? std::optional<std::string>("") : std::nullopt;
-  const std::string prefix = pattern.substr(0, star), suffix = pattern.substr(star + 1);
+  const size_t star_position = pattern.find('*');
+  if (star_position == pattern.npos)
+    return name == pattern ? std::optional<std::string>("") : std::nullopt;
+  const std::string prefix = pattern.substr(0, star_position),
+                    suffix = pattern.substr(star_position + 1);
   if (name.size() < prefix.size() + suffix.size() || !name.starts_with(prefix) ||
       !name.ends_with(suffix))
     return std::nullopt;
-  return name.substr(star, name.size() - prefix.size() - suffix.size());
+  return name.substr(star_position, name.size() - prefix.size() - suffix.size());
 }
 
 }  // namespace
@@ -37,10 +39,10 @@ Renaming::Renaming(const Value& map) {
 std::string Renaming::operator()(const std::string& name) const {
   for (const auto& [pattern, new_name] : patterns_)
     if (const auto star_text = star_match(pattern, name)) {
-      const size_t star = new_name.find('*');
-      return star == new_name.npos
-                 ? new_name
-                 : new_name.substr(0, star) + *star_text + new_name.substr(star + 1);
+      const size_t star_position = new_name.find('*');
+      return star_position == new_name.npos ? new_name
+                                            : new_name.substr(0, star_position) + *star_text +
+                                                  new_name.substr(star_position + 1);
     }
   return name;
 }
