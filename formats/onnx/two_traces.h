@@ -27,8 +27,8 @@ struct TracedProgram {
   /// the value, and its element as a tensor.
   std::map<int, Tensor> fill_values;
   std::map<int, RowProgression> progressions;
-  /// For a value whose elements all equal a symbolic size: the number of the value, and the code of
-  /// the size.
+  /// The values whose elements all equal a symbolic size. The keys are the indices of the values in
+  /// the program; the elements are the sizes as encoded by code_of().
   std::map<int, int64_t> symbolic_values;
   /// For the instruction of a slice: its position in the program, and for each axis whether the
   /// slice begins at a fixed distance from the end of the axis (instead of from its beginning).

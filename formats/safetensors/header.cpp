@@ -249,11 +249,12 @@ std::string checksum_text(const std::string& name, const Tensor& array) {
   for (uint64_t offset = 0; offset < array.bytes(); offset += files::kPieceBytes)
     checksums.push_back(files::crc32c(
         bytes + offset, std::min<uint64_t>(files::kPieceBytes, array.bytes() - offset)));
-  std::vector<uint32_t> checksum_and_pieces{
+  std::vector<uint32_t> array_and_piece_checksums{
       checksum_of(name, array.spec(), checksums, array.bytes())};
   if (checksums.size() > 1)
-    checksum_and_pieces.insert(checksum_and_pieces.end(), checksums.begin(), checksums.end());
-  return join(files::texts_of_checksums(checksum_and_pieces), " ");
+    array_and_piece_checksums.insert(array_and_piece_checksums.end(), checksums.begin(),
+                                     checksums.end());
+  return join(files::texts_of_checksums(array_and_piece_checksums), " ");
 }
 
 std::string header_of(const NamedTensors& arrays) {

@@ -57,7 +57,7 @@ class Space {
       if (history.parameters()[p].count() != 1) parameters_.push_back(history.parameters()[p]);
     std::sort(parameters_.begin(), parameters_.end(),
               [](const auto& a, const auto& b) { return a.key() < b.key(); });
-    for (const Hyperparameter& p : parameters_) keys_.push_back(p.key());
+    for (const Hyperparameter& p : parameters_) parameter_names_.push_back(p.key());
   }
 
   size_t size() const { return parameters_.size(); }
@@ -70,7 +70,8 @@ class Space {
   std::vector<double> point_of(const Dict& values) const {
     std::vector<double> point(size(), kInactiveCoordinate);
     for (size_t d = 0; d < size(); ++d)
-      if (const Value* value = values.find(keys_[d])) point[d] = parameters_[d].position(*value);
+      if (const Value* value = values.find(parameter_names_[d]))
+        point[d] = parameters_[d].position(*value);
     return point;
   }
 
@@ -79,8 +80,9 @@ class Space {
   std::vector<double> expected_point(const TrialRecord& trial, uint64_t seed) const {
     std::vector<double> point(size());
     for (size_t d = 0; d < size(); ++d) {
-      const Value* value = trial.suggested.find(keys_[d]);
-      point[d] = value ? parameters_[d].position(*value) : draw(seed, trial.number, keys_[d]);
+      const Value* value = trial.suggested.find(parameter_names_[d]);
+      point[d] =
+          value ? parameters_[d].position(*value) : draw(seed, trial.number, parameter_names_[d]);
     }
     return to_possible_values(point);
   }
@@ -101,7 +103,8 @@ class Space {
     const std::vector<double> coordinates(point, point + size());
     Dict values;
     for (size_t d = 0; d < size(); ++d)
-      if (exists(d, coordinates)) values.set(keys_[d], parameters_[d].at(coordinates[d]));
+      if (exists(d, coordinates))
+        values.set(parameter_names_[d], parameters_[d].at(coordinates[d]));
     return values;
   }
 
@@ -119,7 +122,7 @@ class Space {
   }
 
   std::vector<Hyperparameter> parameters_;
-  std::vector<std::string> keys_;
+  std::vector<std::string> parameter_names_;
 };
 
 /// The number of a trial, and its cost.

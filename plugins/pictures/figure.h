@@ -20,7 +20,7 @@
 
 namespace crescent::pictures {
 
-/// The requested size of a scene; the layout may choose a width or height that is 0.
+/// The requested size of a scene. Where the width or the height is 0, the layout chooses it.
 struct Size {
   double width = 0, height = 0;
   bool is_limit = false;  ///< whether the result may also be smaller

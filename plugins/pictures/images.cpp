@@ -255,31 +255,31 @@ class ImagesLayout {
 
   void draw_label(int64_t image_index, const std::vector<std::string>& lines) {
     const Point offset = grid_.offset(image_index);
-    double middle = offset.y + grid_.height + metrics_.line_height / 2;
+    double middle_y = offset.y + grid_.height + metrics_.line_height / 2;
     for (const std::string& line : lines) {
-      scene_.elements.push_back(Text{.at = {offset.x + grid_.width / 2, middle},
+      scene_.elements.push_back(Text{.at = {offset.x + grid_.width / 2, middle_y},
                                      .text = fitted_text(metrics_, line, grid_.width),
                                      .anchor = Anchor::middle});
-      middle += metrics_.line_height;
+      middle_y += metrics_.line_height;
     }
   }
 
   /// Draws the legend below the images, one line per colour.
   void draw_legend() {
     const double sample_width = metrics_.in_cells ? 2 : 12, gap = metrics_.in_cells ? 1 : 6;
-    double middle = grid_.top + grid_.total_height() + metrics_.line_height / 2;
+    double middle_y = grid_.top + grid_.total_height() + metrics_.line_height / 2;
     for (const LegendItem& item : legend_) {
       const double sample_height = metrics_.in_cells ? 1 : sample_width;
-      scene_.elements.push_back(Box{.at = {grid_.left, middle - sample_height / 2},
+      scene_.elements.push_back(Box{.at = {grid_.left, middle_y - sample_height / 2},
                                     .width = sample_width,
                                     .height = sample_height,
                                     .fill = item.color,
                                     .kind = BoxKind::bar});
       scene_.elements.push_back(Text{
-          .at = {grid_.left + sample_width + gap, middle},
+          .at = {grid_.left + sample_width + gap, middle_y},
           .text =
               fitted_text(metrics_, item.text, scene_.width - grid_.left - sample_width - gap)});
-      middle += metrics_.line_height;
+      middle_y += metrics_.line_height;
     }
   }
 

@@ -52,7 +52,7 @@ end
 
 --- The declaration of a function in the syntax of LuaLS. In a method's declaration the colon
 --- implies `self`.
-local function declaration(path, row, parameters, result)
+local function declaration(path, row, parameters, result_type)
   local lines, names = { comment(row.doc) }, {}
   for _, parameter in ipairs(parameters) do
     if parameter.name ~= "self" and parameter.name:find "^[%a_][%w_]*$" then
@@ -62,7 +62,7 @@ local function declaration(path, row, parameters, result)
         type_of(parameter.type), parameter.doc:gsub("\n", " "))
     end
   end
-  if result ~= "nil" then lines[#lines + 1] = "---@return " .. result end
+  if result_type ~= "nil" then lines[#lines + 1] = "---@return " .. result_type end
   lines[#lines + 1] = definition(path, names)
   return table.concat(lines, "\n")
 end
@@ -81,7 +81,7 @@ end
 --- others, one takes a table of all options.
 local function constructor(class)
   local options_type_name = type_name("options." .. class.path)
-  local result = luals_types["the " .. class.kind] or "any"
+  local result_type = luals_types["the " .. class.kind] or "any"
   local parameters = {}
   for _, option in ipairs(class.options) do
     if option.required then parameters[#parameters + 1] = option end
@@ -90,9 +90,9 @@ local function constructor(class)
     required = false }
   parameters[#parameters + 1] = other_options
   luals_types[options_type_name] = options_type_name
-  local overload = ("---@overload fun(options: %s): %s\n"):format(options_type_name, result)
+  local overload = ("---@overload fun(options: %s): %s\n"):format(options_type_name, result_type)
   return options_type(class) .. "\n" .. overload
-    .. declaration(class.path, class, parameters, result) .. "\n"
+    .. declaration(class.path, class, parameters, result_type) .. "\n"
 end
 
 local operators = { "add", "sub", "mul", "div", "mod", "pow", "idiv" }

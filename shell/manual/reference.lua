@@ -359,7 +359,7 @@ local function is_main(path) return not path:find "%..+%." and not path:find "%.
 
 --- The HTML for the list of the Lua tables inside the Lua table `path` that have no entry in the
 --- menu; `table_paths` has the paths of all documented tables.
-local function tables_of(path, table_paths)
+local function subtables_html(path, table_paths)
   local rows = {}
   for _, table_path in ipairs(table_paths) do
     if table_path ~= path and parent_of(table_path) == path and not is_main(table_path) then
@@ -384,7 +384,7 @@ local function table_page(path, functions, namespace, table_paths)
   local classes, count = class_lists(namespace and namespace.kind)
   local content = element("h1", path) .. paragraph(namespace and namespace.doc or "") .. classes
   if #links > 0 then content = content .. element("h2", "Functions") .. name_list(links) end
-  content = content .. tables_of(path, table_paths)
+  content = content .. subtables_html(path, table_paths)
   names[#names + 1] = { path, file, namespace and namespace.doc or "" }
   local summary = count > 0 and count_text(count, "class")
     or #links > 0 and count_text(#links, "function") or ""

@@ -31,7 +31,7 @@ Descriptor locked_folder(const fs::path& folder) {
                                                                       : Descriptor();
 }
 
-/// Removes the temporary folders beside the target that processes have left that a crash ended.
+/// Removes the temporary folders in `parent` that are left of conversions that crashed.
 void remove_abandoned_folders(const fs::path& parent) {
   std::error_code ignored_error;
   for (const fs::directory_entry& entry :
@@ -52,7 +52,7 @@ class TemporaryTarget {
   explicit TemporaryTarget(const fs::path& target)
       : target_(target.string()),
         folder_(target.parent_path() / concat(kTemporaryPrefix, getpid())),
-        path_((folder_ / target.filename()).string()) {
+        temporary_path_((folder_ / target.filename()).string()) {
     remove_abandoned_folders(target.parent_path());
     // ignored, because the writer reports that the parent folder does not exist
     std::error_code ignored_error;
@@ -64,12 +64,13 @@ class TemporaryTarget {
     fs::remove_all(folder_, ignored_error);
   }
   TemporaryTarget(const TemporaryTarget&) = delete;
-  const std::string& path() const { return path_; }
+  const std::string& path() const { return temporary_path_; }
   /// The message with the temporary path replaced by the path of the target.
   std::string with_target_path(std::string text) const {
     const std::string parent = fs::path(target_).parent_path().string();
     for (const auto& [old_path, new_path] :
-         {std::pair(path_, target_), std::pair(folder_.string(), parent.empty() ? "." : parent)})
+         {std::pair(temporary_path_, target_),
+          std::pair(folder_.string(), parent.empty() ? "." : parent)})
       for (size_t offset; (offset = text.find(old_path)) != text.npos;)
         text.replace(offset, old_path.size(), new_path);
     return text;
@@ -78,7 +79,7 @@ class TemporaryTarget {
  private:
   std::string target_;
   fs::path folder_;
-  std::string path_;
+  std::string temporary_path_;
   Descriptor lock_;
 };
 

@@ -114,14 +114,15 @@ void add_layers(std::vector<TableRow>& rows, const Value& layers, const std::str
     const Dict& layer = value.as_dict();
     const Value *class_name = layer.find("class"), *parameters = layer.find("parameters"),
                 *weights = layer.find("weights"), *sublayers = layer.find("layers");
-    std::string arrays;
+    std::string weights_text;
     if (weights)
       for (const Value& weight : weights->as_list())
-        arrays += (arrays.empty() ? "" : ", ") + weight.as_dict().at("name").as_string() + " " +
-                  array_text(weight.as_dict());
+        weights_text += (weights_text.empty() ? "" : ", ") +
+                        weight.as_dict().at("name").as_string() + " " +
+                        array_text(weight.as_dict());
     rows.push_back({indent + layer.at("name").as_string(),
                     class_name ? class_name->as_string() : "",
-                    parameters ? with_separators(parameters->as_int()) : "", arrays});
+                    parameters ? with_separators(parameters->as_int()) : "", weights_text});
     if (sublayers) add_layers(rows, *sublayers, indent + "  ");
   }
 }

@@ -105,18 +105,22 @@ TEST_CASE("All values are drawn equally often, and a grid has each of them once"
 TEST_CASE("Definitions without values are refused by name") {
   using H = Hyperparameter;
   using Catch::Contains;
-  const auto spread = [](double step, Sampling sampling, Value fallback = {}) {
+  const auto sampling_options = [](double step, Sampling sampling, Value fallback = {}) {
     return H::Spread{step, sampling, std::move(fallback)};
   };
   CHECK_THROWS_WITH(H::integer("n", 3, 2), Contains("n: expected min_value <= max_value, got 3"));
-  CHECK_THROWS_WITH(H::real("r", 0, 1, spread(0, Sampling::log)), Contains("needs min_value > 0"));
-  CHECK_THROWS_WITH(H::real("r", 1, 2, spread(1, Sampling::log)), Contains("the step is a factor"));
-  CHECK_THROWS_WITH(H::real("r", 0, 1, spread(-1, Sampling::linear)), Contains("positive step"));
+  CHECK_THROWS_WITH(H::real("r", 0, 1, sampling_options(0, Sampling::log)),
+                    Contains("needs min_value > 0"));
+  CHECK_THROWS_WITH(H::real("r", 1, 2, sampling_options(1, Sampling::log)),
+                    Contains("the step is a factor"));
+  CHECK_THROWS_WITH(H::real("r", 0, 1, sampling_options(-1, Sampling::linear)),
+                    Contains("positive step"));
   CHECK_THROWS_WITH(H::real("r", 0, NAN), Contains("finite bounds"));
   CHECK_THROWS_WITH(H::choice("c", {}), Contains("at least one value"));
   CHECK_THROWS_WITH(H::choice("c", {"a", "a"}), Contains("stands twice"));
   CHECK_THROWS_WITH(H::choice("c", {"a"}, {}, "b"), Contains("none of its values"));
-  CHECK_THROWS_WITH(H::integer("n", 1, 9, spread(2, Sampling::linear, 2)), Contains("default 2"));
+  CHECK_THROWS_WITH(H::integer("n", 1, 9, sampling_options(2, Sampling::linear, 2)),
+                    Contains("default 2"));
   CHECK_THROWS_WITH(sampling_named("logarithmic"), Contains("expected one of linear, log"));
 }
 

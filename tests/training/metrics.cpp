@@ -9,7 +9,7 @@ using Catch::Contains;
 
 namespace {
 
-const std::vector<float> kAnswers{1, 0, 1, 1, 0, 0, 1, 0};
+const std::vector<float> kLabels{1, 0, 1, 1, 0, 0, 1, 0};
 const std::vector<float> kScores{0.9f, 0.4f, 0.35f, 0.8f, 0.6f, 0.1f, 0.55f, 0.7f};
 const std::vector<float> kWeights{1, 2, 1, 0.5f, 1, 3, 2, 1};
 
@@ -22,7 +22,7 @@ Tensor slice_of(const std::vector<float>& values, size_t first, size_t count) {
 /// The result after updates with two batches of different sizes.
 Tensor after_updates(Metric& metric, bool weighted) {
   for (const auto& [first, count] : {std::pair<size_t, size_t>{0, 5}, {5, 3}})
-    metric.update_state(slice_of(kAnswers, first, count), slice_of(kScores, first, count),
+    metric.update_state(slice_of(kLabels, first, count), slice_of(kScores, first, count),
                         weighted ? slice_of(kWeights, first, count) : Tensor());
   return metric.result();
 }
@@ -32,10 +32,10 @@ struct Counts {
 };
 Counts counts_at(double threshold, bool weighted) {
   Counts c;
-  for (size_t i = 0; i < kAnswers.size(); ++i) {
+  for (size_t i = 0; i < kLabels.size(); ++i) {
     const double w = weighted ? kWeights[i] : 1;
     double& count =
-        kScores[i] > threshold ? (kAnswers[i] > 0 ? c.tp : c.fp) : (kAnswers[i] > 0 ? c.fn : c.tn);
+        kScores[i] > threshold ? (kLabels[i] > 0 ? c.tp : c.fp) : (kLabels[i] > 0 ? c.fn : c.tn);
     count += w;
   }
   return c;
@@ -270,9 +270,9 @@ TEST_CASE("overlap of classes") {
   CHECK(metric_result("OneHotIoU", {{"num_classes", 3}, {"target_class_ids", List{1}}}, one_hot,
                       scores) == Approx(overlap(1)));
   const Counts c = counts_at(0.5, false);
-  CHECK(metric_result("BinaryIoU", {{"target_class_ids", List{1}}}, Tensor::from(kAnswers, {8}),
+  CHECK(metric_result("BinaryIoU", {{"target_class_ids", List{1}}}, Tensor::from(kLabels, {8}),
                       Tensor::from(kScores, {8})) == Approx(c.tp / (c.tp + c.fp + c.fn)));
-  CHECK(metric_result("BinaryIoU", {}, Tensor::from(kAnswers, {8}), Tensor::from(kScores, {8})) ==
+  CHECK(metric_result("BinaryIoU", {}, Tensor::from(kLabels, {8}), Tensor::from(kScores, {8})) ==
         Approx((c.tp / (c.tp + c.fp + c.fn) + c.tn / (c.tn + c.fp + c.fn)) / 2));
   CHECK_THROWS_WITH(make<Metric>("IoU", {{"num_classes", 3}, {"target_class_ids", List{3}}}),
                     Contains("Target class id 3 is out of range, which is [0, 3)."));

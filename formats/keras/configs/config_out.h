@@ -10,8 +10,8 @@
 namespace crescent::keras {
 
 /// Converts the configuration of a model for a generation of Keras, "keras3" or "keras2".
-/// `built_model` is the model itself; it is needed if the configuration refers to functions of Lua,
-/// from which the model cannot be built again.
+/// `built_model` is the model itself. It is needed if the configuration refers to functions of Lua,
+/// because no model can be built from such a configuration.
 CRESCENT_KERAS_API Value keras_model_config(const Value& model,
                                             const std::string& target_generation,
                                             const Layer* built_model = nullptr);

@@ -22,8 +22,9 @@ CRESCENT_KERAS_API Dict keras3_compile_config(const Value& compile);
 /// objects of such classes to files but cannot read them.
 bool keras2_has_no_function(const std::string& metric);
 
-/// Returns "accuracy" or "acc" if `metric` is the binary metric by which Keras 2 replaces this name
-/// when the loss is binary; nullopt for other metrics.
+/// Returns the name that stands for `metric` in a configuration of Keras 2. If the loss is binary,
+/// Keras 2 takes "accuracy" and "acc" for a binary metric; for this metric the result is that name,
+/// for other metrics nullopt.
 std::optional<std::string> metric_chosen_by_keras2(const Value& metric);
 
 }  // namespace crescent::keras

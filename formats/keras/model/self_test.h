@@ -13,7 +13,8 @@ namespace crescent::keras {
 /// with stateful layers.
 void write_self_test(Entries& entries, Model& model);
 
-/// A self-test while it is read: its datasets in the file are matched with temporary variables.
+/// Reads a self-test, the inputs and predictions that a file stores to check the loaded model. The
+/// object has a variable for each of these datasets, to which the matches assign the dataset.
 /// There are no matches if the file has no self-test.
 class SelfTest {
  public:

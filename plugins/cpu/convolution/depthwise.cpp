@@ -71,8 +71,9 @@ class DepthwiseKernel : public Kernel {
   double window_flops() const {
     return 18.0 * static_cast<double>(batch_ * out_rows_ * out_row_values());
   }
-  DepthwiseRow row_arguments(int64_t columns, const float* kernel, const float* prefetched_row,
-                             const float* second_prefetched_row = nullptr) const {
+  DepthwiseRowArguments row_arguments(int64_t columns, const float* kernel,
+                                      const float* prefetched_row,
+                                      const float* second_prefetched_row = nullptr) const {
     return {columns, channels_,      static_cast<int>(stride_), static_cast<int>(pad_left_),
             kernel,  prefetched_row, second_prefetched_row};
   }

@@ -61,7 +61,7 @@ using WindowRows = const float* const (&)[3];
 /// of its first pixel begin `pad_left` pixels left of the row. `prefetched_row` and
 /// `second_prefetched_row` are rows that will be read soon; the loops prefetch them while they read
 /// this row.
-struct DepthwiseRow {
+struct DepthwiseRowArguments {
   int64_t columns, channels;
   int step, pad_left;
   const float* kernel;  ///< (3, 3, channels)
@@ -74,13 +74,14 @@ struct DepthwiseLoops {
   void (*output_gradient)(const float* y, const float* dnormal,
                           const ChannelNormalizationGradient& gradient, int64_t columns,
                           int64_t channels, float* dy);
-  void (*forward)(const DepthwiseRow& row, WindowRows x, float* y);
+  void (*forward)(const DepthwiseRowArguments& row, WindowRows x, float* y);
   /// Adds the products of x and dy for one row of dy to dkernel.
-  void (*kernel_gradient)(const DepthwiseRow& row, WindowRows x, const float* dy, float* dkernel);
+  void (*kernel_gradient)(const DepthwiseRowArguments& row, WindowRows x, const float* dy,
+                          float* dkernel);
   /// Computes a row of dx, which is 0 where gate <= 0, and adds it to the sums of BatchNormSums. A
   /// row of dy is null if its windows do not cover the row.
-  void (*data_gradient)(const DepthwiseRow& row, WindowRows dy, const float* gate, const float* x,
-                        const float* mean, float* dx, float* sum, float* product);
+  void (*data_gradient)(const DepthwiseRowArguments& row, WindowRows dy, const float* gate,
+                        const float* x, const float* mean, float* dx, float* sum, float* product);
 };
 DepthwiseLoops depthwise_loops();
 

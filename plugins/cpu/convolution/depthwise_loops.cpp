@@ -64,7 +64,7 @@ HWY_INLINE void for_each_tap(F&& f) {
 }
 
 template <int kStep>
-void convolve_row(const DepthwiseRow& row, WindowRows x, float* y) {
+void convolve_row(const DepthwiseRowArguments& row, WindowRows x, float* y) {
   const hn::ScalableTag<float> d;
   using V = hn::Vec<decltype(d)>;
   const int64_t c = row.channels, lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -90,7 +90,7 @@ void convolve_row(const DepthwiseRow& row, WindowRows x, float* y) {
 }
 
 template <int kStep>
-void add_kernel_gradient_row(const DepthwiseRow& row, WindowRows x, const float* dy,
+void add_kernel_gradient_row(const DepthwiseRowArguments& row, WindowRows x, const float* dy,
                              float* dkernel) {
   const hn::ScalableTag<float> d;
   using V = hn::Vec<decltype(d)>;
@@ -121,7 +121,7 @@ void add_kernel_gradient_row(const DepthwiseRow& row, WindowRows x, const float*
 /// kStep, ... cover the row; a window column covers a pixel if both have the same remainder modulo
 /// kStep.
 template <int kStep, int kFirst>
-void compute_data_gradient_row(const DepthwiseRow& row, WindowRows dy, const float* gate,
+void compute_data_gradient_row(const DepthwiseRowArguments& row, WindowRows dy, const float* gate,
                                const float* x, const float* mean, float* dx, float* sums,
                                float* products) {
   const hn::ScalableTag<float> d;
@@ -162,14 +162,15 @@ void compute_data_gradient_row(const DepthwiseRow& row, WindowRows dy, const flo
   });
 }
 
-void convolve(const DepthwiseRow& row, WindowRows x, float* y) {
+void convolve(const DepthwiseRowArguments& row, WindowRows x, float* y) {
   row.step == 1 ? convolve_row<1>(row, x, y) : convolve_row<2>(row, x, y);
 }
-void add_kernel_gradient(const DepthwiseRow& row, WindowRows x, const float* dy, float* dkernel) {
+void add_kernel_gradient(const DepthwiseRowArguments& row, WindowRows x, const float* dy,
+                         float* dkernel) {
   row.step == 1 ? add_kernel_gradient_row<1>(row, x, dy, dkernel)
                 : add_kernel_gradient_row<2>(row, x, dy, dkernel);
 }
-void compute_data_gradient(const DepthwiseRow& row, WindowRows dy, const float* gate,
+void compute_data_gradient(const DepthwiseRowArguments& row, WindowRows dy, const float* gate,
                            const float* x, const float* mean, float* dx, float* sum,
                            float* product) {
   const auto loop = row.step == 1 ? compute_data_gradient_row<1, 0>

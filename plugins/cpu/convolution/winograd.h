@@ -35,8 +35,9 @@ struct Images {
   int64_t pixel_stride = channels;
 };
 
-/// The points of tiles [first, first + count). Those of the first tile begin at `points` and are
-/// `stride` elements apart.
+/// Transformed tiles [first, first + count) in memory: Winograd's transform of each tile of an
+/// image is a list of points. Those of the first tile begin at `points` and are `stride` elements
+/// apart.
 struct Tiles {
   int64_t first, count;
   float* points;

@@ -71,7 +71,7 @@ HWY_INLINE auto evaluate(D d, V x) {
   if constexpr (kind == K::floor) return hn::Floor(x);
   if constexpr (kind == K::ceil) return hn::Ceil(x);
   if constexpr (kind == K::round) return hn::Round(x);
-  // As the condition of a select in a chain, isnan gives a vector of all or no bits.
+  // The result of isnan is read as a mask: all bits of a lane are set, or none.
   if constexpr (kind == K::isnan) return hn::VecFromMask(d, hn::IsNaN(x));
 }
 

@@ -1,5 +1,5 @@
-// oneDNN as a late library: the names of its functions are macros, which the C++ interface of
-// oneDNN uses, too.
+// The functions of oneDNN, which is loaded when the first of them is called. Their names are macros
+// for pointers to functions, so that the C++ headers of oneDNN call these pointers, too.
 #pragma once
 #include <oneapi/dnnl/dnnl.h>
 #include <oneapi/dnnl/dnnl_debug.h>

@@ -139,11 +139,11 @@ CRESCENT_AMX_INLINE void end_sums(float* c, int64_t second_tile, int64_t third_t
 /// equal distances.
 template <class F>
 CRESCENT_AMX_INLINE void for_each_step(const LeftStrips& a, int64_t steps, int64_t runs, F&& step) {
-  int64_t right = 0;
+  int64_t b_offset = 0;
   for (int64_t r = 0; r < runs; ++r) {
-    int64_t left = r * a.run_stride;
-    for (int64_t i = 0; i < steps; ++i, left += a.step_stride, right += kTileValues)
-      step(left, right);
+    int64_t a_offset = r * a.run_stride;
+    for (int64_t i = 0; i < steps; ++i, a_offset += a.step_stride, b_offset += kTileValues)
+      step(a_offset, b_offset);
   }
 }
 
@@ -267,13 +267,13 @@ CRESCENT_AMX void multiply_square(const LeftStrips& a, const RightStrips& b, int
                     kRowBytes = 2 * kLines * sizeof(float);
   const int64_t row_bytes = a.row_stride * static_cast<int64_t>(sizeof(uint16_t));
   begin_sums(c, kSecondTile, kThirdTile, kRowBytes, add);
-  for_each_step(a, steps, runs, [&](int64_t left, int64_t right) CRESCENT_AMX_LAMBDA {
-    _tile_loadd(4, a.strips[0] + left, row_bytes);
-    _tile_loadd(6, b.strips[0] + right, 64);
-    _tile_loadd(7, b.strips[1] + right, 64);
+  for_each_step(a, steps, runs, [&](int64_t a_offset, int64_t b_offset) CRESCENT_AMX_LAMBDA {
+    _tile_loadd(4, a.strips[0] + a_offset, row_bytes);
+    _tile_loadd(6, b.strips[0] + b_offset, 64);
+    _tile_loadd(7, b.strips[1] + b_offset, 64);
     _tile_dpbf16ps(0, 4, 6);
     _tile_dpbf16ps(1, 4, 7);
-    _tile_loadd(5, a.strips[1] + left, row_bytes);
+    _tile_loadd(5, a.strips[1] + a_offset, row_bytes);
     _tile_dpbf16ps(2, 5, 6);
     _tile_dpbf16ps(3, 5, 7);
   });
@@ -286,15 +286,15 @@ CRESCENT_AMX void multiply_tall(const LeftStrips& a, const RightStrips& b, int64
                     kRowBytes = kLines * sizeof(float);
   const int64_t row_bytes = a.row_stride * static_cast<int64_t>(sizeof(uint16_t));
   begin_sums(c, kSecondTile, kThirdTile, kRowBytes, add);
-  for_each_step(a, steps, runs, [&](int64_t left, int64_t right) CRESCENT_AMX_LAMBDA {
-    _tile_loadd(7, b.strips[0] + right, 64);
-    _tile_loadd(4, a.strips[0] + left, row_bytes);
+  for_each_step(a, steps, runs, [&](int64_t a_offset, int64_t b_offset) CRESCENT_AMX_LAMBDA {
+    _tile_loadd(7, b.strips[0] + b_offset, 64);
+    _tile_loadd(4, a.strips[0] + a_offset, row_bytes);
     _tile_dpbf16ps(0, 4, 7);
-    _tile_loadd(5, a.strips[1] + left, row_bytes);
+    _tile_loadd(5, a.strips[1] + a_offset, row_bytes);
     _tile_dpbf16ps(1, 5, 7);
-    _tile_loadd(6, a.strips[2] + left, row_bytes);
+    _tile_loadd(6, a.strips[2] + a_offset, row_bytes);
     _tile_dpbf16ps(2, 6, 7);
-    _tile_loadd(4, a.strips[3] + left, row_bytes);
+    _tile_loadd(4, a.strips[3] + a_offset, row_bytes);
     _tile_dpbf16ps(3, 4, 7);
   });
   end_sums(c, kSecondTile, kThirdTile, kRowBytes);
@@ -306,15 +306,15 @@ CRESCENT_AMX void multiply_wide(const LeftStrips& a, const RightStrips& b, int64
                     kRowBytes = 4 * kLines * sizeof(float);
   const int64_t row_bytes = a.row_stride * static_cast<int64_t>(sizeof(uint16_t));
   begin_sums(c, kSecondTile, kThirdTile, kRowBytes, add);
-  for_each_step(a, steps, runs, [&](int64_t left, int64_t right) CRESCENT_AMX_LAMBDA {
-    _tile_loadd(7, a.strips[0] + left, row_bytes);
-    _tile_loadd(4, b.strips[0] + right, 64);
+  for_each_step(a, steps, runs, [&](int64_t a_offset, int64_t b_offset) CRESCENT_AMX_LAMBDA {
+    _tile_loadd(7, a.strips[0] + a_offset, row_bytes);
+    _tile_loadd(4, b.strips[0] + b_offset, 64);
     _tile_dpbf16ps(0, 7, 4);
-    _tile_loadd(5, b.strips[1] + right, 64);
+    _tile_loadd(5, b.strips[1] + b_offset, 64);
     _tile_dpbf16ps(1, 7, 5);
-    _tile_loadd(6, b.strips[2] + right, 64);
+    _tile_loadd(6, b.strips[2] + b_offset, 64);
     _tile_dpbf16ps(2, 7, 6);
-    _tile_loadd(4, b.strips[3] + right, 64);
+    _tile_loadd(4, b.strips[3] + b_offset, 64);
     _tile_dpbf16ps(3, 7, 4);
   });
   end_sums(c, kSecondTile, kThirdTile, kRowBytes);

@@ -100,7 +100,7 @@ class ColumnSums {
                   T* scratch) const {
     return sums == 1 ? a.out<T>(output_) : scratch + sum * p.n;
   }
-  /// Adds the partial sums to the output.
+  /// Writes the total of the partial sums to the output.
   template <class T>
   void end(const Arguments& a, const MatmulPlan& p, int64_t sums, const T* scratch) const {
     if (!is_enabled() || sums == 1) return;

@@ -227,9 +227,9 @@ class RowMatmul final : public Kernel {
   Prepared prepare(int input) override {
     if (input != 1 || matrix_input_ != 1 || plan_.n == 1) return {};
     auto kernel = std::make_unique<PackBlocks<T>>(plan_);
-    std::string form = conversion_name(plan_);
+    std::string conversion = conversion_name(plan_);
     is_packed_ = true, plan_.transpose_b = false, cut_ = RowCut(plan_);
-    return {std::move(kernel), {dtype_, {plan_.k, plan_.n}}, std::move(form)};
+    return {std::move(kernel), {dtype_, {plan_.k, plan_.n}}, std::move(conversion)};
   }
   void run(const Arguments& a) const override {
     a.threads.parallel(cut_.blocks * cut_.k_parts, [&](int64_t part, int) {

@@ -16,7 +16,7 @@ constexpr int64_t kGradientRows = 96;
 /// The number of parts into which the gradient divides a batch. With parts of half of kPartRows
 /// samples the products of a step are a tenth slower, because they have few rows; such parts are
 /// only used if the batch has many.
-inline int64_t gradient_parts(int64_t batch) {
+inline int64_t gradient_part_count(int64_t batch) {
   const int64_t part_count = min_part_count(batch);
   return batch < kManyParts * kPartRows / 2 ? part_count : std::max(part_count, kManyParts);
 }
@@ -31,7 +31,7 @@ class RecurrentGradient : public Recurrent<T> {
   /// factors, which may be missing.
   RecurrentGradient(const Request& r, int64_t gates, int64_t bias_size, bool is_shared,
                     int factors_input)
-      : Recurrent<T>(r, gates, gradient_parts(r.inputs[0].shape[0])),
+      : Recurrent<T>(r, gates, gradient_part_count(r.inputs[0].shape[0])),
         factors_input_(static_cast<int>(r.inputs.size()) > factors_input ? factors_input : -1),
         bias_size_(bias_size),
         chunk_steps_(std::clamp<int64_t>(kGradientRows / this->max_samples(), 1,

@@ -79,7 +79,8 @@ class RegionSlicer {
   }
   int producer(int value) const { return producer_[value]; }
 
-  /// Calls f(value, role) for every input and output of an instruction.
+  /// Calls f for every input and output of an instruction, with the value and with what the cut
+  /// says about this operand.
   template <class F>
   static void for_each_value(const Instruction& i, const Cut& cut, F&& f) {
     for (size_t k = 0; k < i.inputs.size(); ++k) f(i.inputs[k], cut.inputs[k]);

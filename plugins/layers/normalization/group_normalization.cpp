@@ -54,7 +54,7 @@ class GroupNormalization final : public ScaledLayer {
       if (i != axis) axes.push_back(i);
     const Tensor centred = grouped - ops::mean(grouped, axes, true);
     const Tensor y = centred * ops::rsqrt(ops::mean(ops::square(centred), axes, true) + epsilon_);
-    const Shape parameter_shape = divided(broadcast_along(x, {axis}), axis);
+    const Shape parameter_shape = divided(broadcast_shape(x, {axis}), axis);
     const Tensor scaled = y * ops::reshape(at_least_float32(gamma()), parameter_shape) +
                           ops::reshape(at_least_float32(beta()), parameter_shape);
     return ops::cast(ops::reshape(scaled, x.shape()), compute_dtype());

@@ -34,7 +34,7 @@ class LayerNormalization final : public ScaledLayer {
     const std::vector<int> axes = axes_in(x.shape(), axis_);
     if (axes.size() == 1 && axes[0] == x.rank() - 1 && !rms_scaling_)
       return ops::cast(ops::layer_norm(x, gamma(), beta(), epsilon_), compute_dtype());
-    const Shape parameter_shape = broadcast_along(x, axes);
+    const Shape parameter_shape = broadcast_shape(x, axes);
     const Tensor values = at_least_float32(x), centred = values - ops::mean(values, axes, true);
     const Tensor factor = ops::rsqrt(ops::mean(ops::square(centred), axes, true) + epsilon_) *
                           ops::reshape(at_least_float32(gamma()), parameter_shape);
@@ -73,7 +73,7 @@ class RMSNormalization final : public UnaryLayer {
     const std::vector<int> axes = axes_in(x.shape(), axis_);
     const Tensor values = at_least_float32(x);
     const Tensor factor = ops::rsqrt(ops::mean(ops::square(values), axes, true) + epsilon_);
-    const Tensor scale = ops::reshape(at_least_float32(scale_.value()), broadcast_along(x, axes));
+    const Tensor scale = ops::reshape(at_least_float32(scale_.value()), broadcast_shape(x, axes));
     return ops::cast(values * factor * scale, x.dtype());
   }
 

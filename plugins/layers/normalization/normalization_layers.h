@@ -77,7 +77,7 @@ inline Shape dims_of(const Shape& shape, const std::vector<int>& axes) {
 }
 
 /// A shape with the sizes of x along some axes and 1 along the others.
-inline Shape broadcast_along(const Tensor& x, const std::vector<int>& axes) {
+inline Shape broadcast_shape(const Tensor& x, const std::vector<int>& axes) {
   Shape broadcast;
   for (int i = 0; i < x.rank(); ++i)
     broadcast.append(std::find(axes.begin(), axes.end(), i) == axes.end() ? 1 : x.dim(i));

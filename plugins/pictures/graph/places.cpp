@@ -165,7 +165,7 @@ void LayeredDrawing::choose_ports_of(size_t item_index) {
   const Item& item = items[item_index];
   const std::vector<Segment*> movable_segments = free_segments(item_index);
   if (movable_segments.empty()) return;
-  // the least distance of an end from the corners
+  // the least distance between the end of an edge and the corners of the box
   const double margin = spacing_.in_cells ? 1.5 : std::min(item.width / 2, spacing_.ports / 2);
   const double min = item.x - item.width / 2 + margin, max = item.x + item.width / 2 - margin;
   const double gap =

@@ -3,11 +3,11 @@
 namespace crescent::pictures {
 namespace {
 
-constexpr double kTitleSize = 1.2;
+constexpr double kTitleScale = 1.2;
 constexpr double kBoldWidening = 1.2;  // the largest ratio of the widths of bold and normal letters
 
 double widening(const Metrics& metrics) {
-  return metrics.in_cells ? 1 : kTitleSize * kBoldWidening;
+  return metrics.in_cells ? 1 : kTitleScale * kBoldWidening;
 }
 
 }  // namespace
@@ -20,7 +20,7 @@ Text title_text(const Metrics& metrics, const std::string& title, Point middle, 
   return {.at = middle,
           .text = fitted_text(metrics, title, width / widening(metrics)),
           .anchor = Anchor::middle,
-          .size = kTitleSize,
+          .size = kTitleScale,
           .bold = true};
 }
 

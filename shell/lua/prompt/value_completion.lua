@@ -139,8 +139,8 @@ end
 -- What is known of the object before the colon of a call; nil if no method is called.
 local function owner_of(callee)
   local object_text = callee:match "^(.*):%s*[%w_]+$"
-  local known = object_text and typed_value.at_end(object_text)
-  return known and known.value
+  local object_type = object_text and typed_value.at_end(object_text)
+  return object_type and object_type.value
 end
 
 local values = {}
@@ -149,16 +149,16 @@ local values = {}
 function values.strings(text)
   local candidates = {}
   local call = typed_call.argument(text)
-  local known = call and typed_value.at_end(call.callee)
-  if not known then return candidates end
+  local callee_type = call and typed_value.at_end(call.callee)
+  if not callee_type then return candidates end
   if call.is_key then
-    add_keys(candidates, known.value)
-  elseif rawequal(known.value, cr.help) then
+    add_keys(candidates, callee_type.value)
+  elseif rawequal(callee_type.value, cr.help) then
     add_names_of_module(candidates)
-  elseif rawequal(known.value, require) then
+  elseif rawequal(callee_type.value, require) then
     add_keys(candidates, package.loaded)
   else
-    local description = typed_value.description(known)
+    local description = typed_value.description(callee_type)
     local row = description and row_of(description, call)
     if row then add_strings(candidates, row, owner_of(call.callee)) end
   end

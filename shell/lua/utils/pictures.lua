@@ -16,16 +16,18 @@ local options = {
   splines = { "a text", "ortho", "Style of the edges, as in Graphviz." },
 }
 
--- The parameters of a function: the model, the parameter of this function only (`own_row`), then
--- the common options.
-local function rows_with(show_layer_names, own_row)
-  local rows = { { name = "model", type = "a model", doc = "", required = true }, own_row }
+-- The parameters of a function: the model, the parameter of this function only (`own_parameter`),
+-- then the common options.
+local function parameters_with(show_layer_names, own_parameter)
+  local parameters = { { name = "model", type = "a model", doc = "", required = true },
+    own_parameter }
   for _, name in ipairs(option_names) do
     local option = options[name] or { "a boolean", show_layer_names, "Show the names of the "
       .. "layers." }
-    rows[#rows + 1] = { name = name, type = option[1], default = option[2], doc = option[3] }
+    parameters[#parameters + 1] = { name = name, type = option[1], default = option[2],
+      doc = option[3] }
   end
-  return rows
+  return parameters
 end
 
 local function options_from(...)
@@ -34,16 +36,16 @@ local function options_from(...)
   return o
 end
 
-local function model_to_dot_rows()
-  local rows = rows_with(true)
-  table.insert(rows, 8, { name = "subgraph", type = "a boolean", default = false,
+local function model_to_dot_parameters()
+  local parameters = parameters_with(true)
+  table.insert(parameters, 8, { name = "subgraph", type = "a boolean", default = false,
     doc = "Make a subgraph for use in another graph." })
-  return rows
+  return parameters
 end
 
 return {
   model_to_dot = shell.define("model_to_dot -> a text",
-    "The graph of a model in the language of Graphviz.", model_to_dot_rows(),
+    "The graph of a model in the language of Graphviz.", model_to_dot_parameters(),
     function(model, ...)
       local values = { ... }
       local subgraph = table.remove(values, 7)
@@ -52,7 +54,7 @@ return {
   plot_model = shell.define("plot_model -> a text",
     "Draws the graph of a model into a file (.svg, .png, .txt, or .dot for Graphviz); returns "
       .. "the path.",
-    rows_with(false, { name = "to_file", type = "a text", default = "model.png",
+    parameters_with(false, { name = "to_file", type = "a text", default = "model.png",
       doc = "Path of the file." }),
     function(model, to_file, ...) return graphs.plot(model, to_file, options_from(...)) end),
 }

@@ -42,8 +42,8 @@ class Instance {
   }
   /// Pushes the function of the method and self; the caller then pushes the arguments.
   void push_self_method(lua_State* L, const char* method) const { push_method(L, method); }
-  /// Registers the layers, variables and metrics in attributes with the layer, or the variables and
-  /// metrics with the metric.
+  /// Makes the layers, variables and metrics in attributes of an instance that is a layer parts of
+  /// it, so that it lists their weights; for a metric, the variables and metrics.
   void track_attributes();
   /// The layers; the keys are the names of the attributes that hold them. For an attribute that is
   /// a table, the value is a list of layers. Layers in a table with names are in the order of their

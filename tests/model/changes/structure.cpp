@@ -97,17 +97,17 @@ TEST_CASE("what does not fit any more is reported with both names") {
   const Symbol in = Input({kWidth});
   auto graph = Functional::make({in}, {(*inner_model)(in)}, "graph");
   auto stack = Sequential::make({inner_model, dense(kWidth, {{"name", "behind"}})}, "stack");
-  auto last_model = Sequential::make({first_dense(), inner_model}, "last");
+  auto model_ending_in_inner = Sequential::make({first_dense(), inner_model}, "last");
   inner_model->add(dense(7));
   CHECK_THROWS_WITH(graph->predict({x}), Contains("inner") && Contains("graph") &&
                                              Contains("(8, 7)") && Contains("(None, 4)"));
   CHECK_THROWS_WITH(stack->predict({x}), Contains("stack") && Contains("inner") &&
                                              Contains("behind") && Contains("(None, 7)"));
-  CHECK(last_model->output_shape().front() == Shape{-1, 7});
-  CHECK(last_model->predict({x}).front().shape() == Shape{8, 7});
+  CHECK(model_ending_in_inner->output_shape().front() == Shape{-1, 7});
+  CHECK(model_ending_in_inner->predict({x}).front().shape() == Shape{8, 7});
   inner_model->pop();
   for (Model* model : {static_cast<Model*>(graph.get()), static_cast<Model*>(stack.get()),
-                       static_cast<Model*>(last_model.get())})
+                       static_cast<Model*>(model_ending_in_inner.get())})
     CHECK(model->predict({x}).front().shape() == Shape{8, kWidth});
   inner_model->add(dense(7));
   stack->pop();  // removing the last layer again makes the model valid

@@ -12,8 +12,10 @@ using namespace crescent;
 
 namespace {
 
-enum class Sense { up, down };
-EnumNames<Sense> enum_names(Sense) { return {{"up", Sense::up}, {"down", Sense::down}}; }
+enum class Direction { up, down };
+EnumNames<Direction> enum_names(Direction) {
+  return {{"up", Direction::up}, {"down", Direction::down}};
+}
 
 /// Multiplies by a constant that depends on three options.
 class Stretched final : public UnaryLayer {
@@ -29,13 +31,13 @@ class Stretched final : public UnaryLayer {
         .required();
   }
   Tensor call(const Tensor& x, const Call&) override {
-    return x * (static_cast<double>(times_) * share_ * (sense_ == Sense::up ? 1 : -1));
+    return x * (static_cast<double>(times_) * share_ * (sense_ == Direction::up ? 1 : -1));
   }
 
  private:
   int64_t times_ = 0;
   double share_ = 0;
-  Sense sense_ = Sense::down;
+  Direction sense_ = Direction::down;
 };
 
 /// Requires a pair of numbers.

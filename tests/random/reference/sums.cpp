@@ -201,10 +201,12 @@ void interpret_matmul(const Matmul& op, const Call& call) {
   const std::vector<int64_t> strides_a = strides_of(shape_a), strides_b = strides_of(shape_b);
   const int64_t depth = shape_a[op.transpose_a ? -2 : -1];
   // The strides of rows, columns and the summed axis.
-  const int64_t last_a = strides_a.back(), row_a = strides_a[strides_a.size() - 2],
-                last_b = strides_b.back(), row_b = strides_b[strides_b.size() - 2];
-  const int64_t a_m = op.transpose_a ? last_a : row_a, a_k = op.transpose_a ? row_a : last_a;
-  const int64_t b_n = op.transpose_b ? row_b : last_b, b_k = op.transpose_b ? last_b : row_b;
+  const int64_t column_stride_a = strides_a.back(), row_stride_a = strides_a[strides_a.size() - 2],
+                column_stride_b = strides_b.back(), row_stride_b = strides_b[strides_b.size() - 2];
+  const int64_t a_m = op.transpose_a ? column_stride_a : row_stride_a,
+                a_k = op.transpose_a ? row_stride_a : column_stride_a;
+  const int64_t b_n = op.transpose_b ? row_stride_b : column_stride_b,
+                b_k = op.transpose_b ? column_stride_b : row_stride_b;
   const auto offset = [&](const IndexIterator& position, const Shape& s,
                           const std::vector<int64_t>& t) {
     int64_t at = 0;

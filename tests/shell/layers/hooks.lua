@@ -53,7 +53,8 @@ function MisspelledMetric:results() end
 check.fails(function() MisspelledMetric()(y, y) end, "no result()",
   "it defines results, update_state")
 
--- which names are misspellings of hooks, and which are names of other functions
+-- Returns the warnings for classes that are derived from the base `base` and each define a function
+-- with one of the names: there is one for the misspelling of a hook, and none for other names.
 local function warnings_of(base, names)
   local lines = {}
   for word in names:gmatch "%S+" do

@@ -1,6 +1,6 @@
-// Sinking: some computations move from the steps of a scan to after the scan, where they are done
-// for all steps at once, as one large product: sums over the steps, and products with an unchanging
-// matrix if no step reads their results.
+// Sinking moves two kinds of computations from the steps of a scan behind the scan, where one large
+// product does the work of all steps: products that are summed over the steps, and products with a
+// matrix that does not change, if no step reads their results.
 //
 //   body: %6 = matmul'(h, dz)          ->     body: step output dz
 //         next sum = add(sum, %6)             %9 = matmul'(all h (t * b, k), all dz (t * b, n))
