@@ -38,9 +38,9 @@ class HeadProducts {
  public:
   static constexpr bool is_available() { return true; }
   static constexpr const char* name() { return "highway packed"; }
-  /// The bytes of scratch memory for products whose three dimensions are at most `longest`, one of
-  /// them at most `width`. Products on packed panels need no scratch memory, products on AMX tiles
-  /// (below) do.
+  /// The bytes of scratch memory for products whose three dimensions are at most `max_length`, one
+  /// of them at most `width`. Products on packed panels need no scratch memory, products on AMX
+  /// tiles (below) do.
   static constexpr size_t work_bytes(int64_t, int64_t) { return 0; }
   /// The number of values that pack() writes for `rows` rows of `width` values.
   static constexpr int64_t packed_values(int64_t rows, int64_t width) {
@@ -67,10 +67,10 @@ class HeadProducts<BFloat16> {
  public:
   static bool is_available() { return amx::available(); }
   static const char* name() { return amx::name(); }
-  static size_t work_bytes(int64_t longest, int64_t width) {
-    const int64_t max_size = std::max(longest, width);
-    return static_cast<size_t>(2 * strip_count(max_size) * amx::strip_values(longest) +
-                               strip_count(longest) * amx::strip_values(width)) *
+  static size_t work_bytes(int64_t max_length, int64_t width) {
+    const int64_t max_size = std::max(max_length, width);
+    return static_cast<size_t>(2 * strip_count(max_size) * amx::strip_values(max_length) +
+                               strip_count(max_length) * amx::strip_values(width)) *
                sizeof(uint16_t) +
            amx::kBlockValues * sizeof(float);
   }
@@ -113,8 +113,8 @@ class HeadProducts<BFloat16> {
 
  private:
   static int64_t strip_count(int64_t lines) { return (lines + amx::kLines - 1) / amx::kLines; }
-  static amx::LineOrder order(bool in_rows) {
-    return in_rows ? amx::LineOrder::lines_in_rows : amx::LineOrder::lines_in_columns;
+  static amx::LineOrder order(bool is_in_rows) {
+    return is_in_rows ? amx::LineOrder::lines_in_rows : amx::LineOrder::lines_in_columns;
   }
   static const uint16_t* values(const BFloat16* x) { return &x->bits; }
   static const float* values(const float* x) { return x; }

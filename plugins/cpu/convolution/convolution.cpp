@@ -53,11 +53,11 @@ std::unique_ptr<Kernel> with_relu_mask(const Request& r) {
 
 ConvPlan::ConvPlan(const Request& r) {
   const Operands o = operands(r);
-  pass = o.pass, dtype = r.inputs[0].dtype, spatial = o.x.rank() - 2;
-  for (int i = 0; i < spatial; ++i) {
-    axes[3 - spatial + i] = {o.x[i + 1],         o.y[i + 1],         o.kernel[i],
-                             o.spec.strides[i],  o.spec.dilation[i], o.spec.pad_before[i],
-                             o.spec.pad_after[i]};
+  pass = o.pass, dtype = r.inputs[0].dtype, spatial_rank = o.x.rank() - 2;
+  for (int i = 0; i < spatial_rank; ++i) {
+    axes[3 - spatial_rank + i] = {o.x[i + 1],         o.y[i + 1],         o.kernel[i],
+                                  o.spec.strides[i],  o.spec.dilation[i], o.spec.pad_before[i],
+                                  o.spec.pad_after[i]};
   }
   batch = o.x[0], groups = o.spec.groups, in_channels = o.x[-1], out_channels = o.y[-1];
   const PostOps post_ops(r.op);

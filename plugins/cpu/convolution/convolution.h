@@ -21,7 +21,7 @@ struct ConvPlan {
 
   ConvPass pass;
   DType dtype;
-  int spatial;  ///< number of spatial axes of the op
+  int spatial_rank;  ///< number of spatial axes of the op
   std::array<Axis, 3> axes;
   int64_t batch, groups, in_channels, out_channels;
   bool has_bias = false;            ///< whether a bias is added

@@ -56,29 +56,29 @@ struct PaddedGeometry {
   /// The number of values that pad() writes for a piece of `count` output rows: the padded pixels
   /// and the pixels that are read beyond them, rounded up to whole tile rows.
   int64_t padded_values(int64_t count) const {
-    const int64_t values = (pixels(count, kMaxBlockLines) + reach()) * channels;
+    const int64_t values = (pixels(count, kMaxBlockLines) + window_pixel_span()) * channels;
     return pieces(values, amx::kDepth) * amx::kDepth + 2 * amx::kDepth;
   }
   /// The number of consecutive padded pixels from the first tap of the kernel to the last one.
-  int64_t reach() const {
+  int64_t window_pixel_span() const {
     return (kernel_rows - 1) / row_stride * width + (kernel_columns - 1) / column_stride + 1;
   }
   /// The first output row of the piece with this number; count() is the number of its rows.
-  int64_t first(int64_t index) const { return index * piece_rows; }
-  int64_t count(int64_t index) const { return std::min(piece_rows, out_rows - first(index)); }
+  int64_t first_row(int64_t index) const { return index * piece_rows; }
+  int64_t count(int64_t index) const { return std::min(piece_rows, out_rows - first_row(index)); }
   int64_t piece_count() const { return pieces(out_rows, piece_rows); }
 
   /// Copies the part of an image that output rows [first, first + count) read, padded with zeros.
-  /// With a stride only one pixel of each stride x stride block is copied, the one `down` rows
-  /// below and `across` columns right of the block's first pixel.
-  void pad(const uint16_t* image, int64_t first, int64_t count, int64_t down, int64_t across,
-           uint16_t* to) const {
+  /// With a stride only one pixel of each stride x stride block is copied, the one `block_row` rows
+  /// below and `block_column` columns right of the block's first pixel.
+  void pad(const uint16_t* image, int64_t first, int64_t count, int64_t block_row,
+           int64_t block_column, uint16_t* to) const {
     std::fill_n(to, padded_values(count), uint16_t{0});
     for (int64_t i = 0; i < count + (kernel_rows - 1) / row_stride; ++i, to += width * channels) {
-      const int64_t row = (first + i) * row_stride + down - pad_top;
+      const int64_t row = (first + i) * row_stride + block_row - pad_top;
       if (row < 0 || row >= rows) continue;
       const uint16_t* from = image + row * columns * channels;
-      const int64_t pad_before = pad_left - across;  // padded columns left of the image
+      const int64_t pad_before = pad_left - block_column;  // padded columns left of the image
       const int64_t begin = std::max<int64_t>(pieces(pad_before, column_stride), 0);
       const int64_t end = std::min(width, pieces(columns + pad_before, column_stride));
       if (column_stride == 1 && begin < end) {
@@ -170,7 +170,7 @@ class AmxImageConvolution final : public Kernel {
         strip_count_(pieces(padded_geometry_.out_channels, kLines)),
         block_(strip_count_ == 1 ? amx::Block::tall : amx::Block::square) {}
 
-  Prepared prepare(int input) override {
+  InputConversion prepare(int input) override {
     if (input != 1) return {};
     is_packed_ = true;
     return {std::make_unique<PackKernel>(pack_), {DType::bfloat16, {pack_.values()}}, pack_.form()};
@@ -203,7 +203,7 @@ class AmxImageConvolution final : public Kernel {
 
   void compute(const Arguments& a, const uint16_t* kernel, const float* bias, int64_t image,
                int64_t index) const {
-    const int64_t first = padded_geometry_.first(index), count = padded_geometry_.count(index),
+    const int64_t first = padded_geometry_.first_row(index), count = padded_geometry_.count(index),
                   channels = padded_geometry_.channels;
     alignas(64) float sums[amx::kBlockValues];
     const int64_t padded_values = padded_geometry_.padded_values(count),
@@ -363,10 +363,10 @@ class AmxKernelGradient final : public Kernel {
   }
 
   void compute(const Arguments& a, int64_t image, int64_t index, float* sums, bool add) const {
-    const int64_t first = padded_geometry_.first(index), count = padded_geometry_.count(index),
+    const int64_t first = padded_geometry_.first_row(index), count = padded_geometry_.count(index),
                   pixels = padded_geometry_.pixels(count, amx::kDepth);
     const int64_t in = padded_geometry_.channels, out = padded_geometry_.out_channels;
-    const int64_t depth = pixels + padded_geometry_.reach();
+    const int64_t depth = pixels + padded_geometry_.window_pixel_span();
     const int64_t x_strip = amx::strip_values(depth), dy_strip = amx::strip_values(pixels);
     const int64_t padded_values = padded_geometry_.padded_values(count), dy_values = pixels * out,
                   x_strips = 2 * phase_count() * in_strip_count_;
@@ -384,10 +384,10 @@ class AmxKernelGradient final : public Kernel {
     for (int64_t phase = 0; phase < phase_count(); ++phase) {
       padded_geometry_.pad(pixels_of_image, first, count, phase / phases_per_row(),
                            phase % phases_per_row(), rows);
-      for (int64_t odd : {0, 1}) {
-        uint16_t* to = x + (2 * phase + odd) * in_strip_count_ * x_strip;
-        amx::pack_right(rows + odd * in, in, amx::LineOrder::lines_in_columns, in, depth - odd, to,
-                        x_strip);
+      for (int64_t parity : {0, 1}) {
+        uint16_t* to = x + (2 * phase + parity) * in_strip_count_ * x_strip;
+        amx::pack_right(rows + parity * in, in, amx::LineOrder::lines_in_columns, in,
+                        depth - parity, to, x_strip);
       }
     }
     pad_gradient(a.in<uint16_t>(1) + (image * padded_geometry_.out_rows + first) *
@@ -401,7 +401,7 @@ class AmxKernelGradient final : public Kernel {
       for (int64_t c = 0; c < column_count_; c += column_strips(), sums += amx::kBlockValues) {
         amx::RightStrips right;
         for (int64_t i = 0; i < column_strips(); ++i) {
-          const Source& from = sources_[std::min(c + i, column_count_ - 1)];
+          const PackedPosition& from = sources_[std::min(c + i, column_count_ - 1)];
           right.strips[i] = x + from.strip * x_strip + from.offset;
         }
         amx::multiply(block_, left, right, amx::steps(pixels), 1, sums, add);
@@ -410,10 +410,10 @@ class AmxKernelGradient final : public Kernel {
   }
   /// The position of a strip in the packed x. Column c of the result, which stands for a tap and 16
   /// input channels, is computed from the strip sources_[c].
-  struct Source {
+  struct PackedPosition {
     int64_t strip, offset;
   };
-  Source source(int64_t c) const {
+  PackedPosition source(int64_t c) const {
     const int64_t tap = c / in_strip_count_, row = tap / padded_geometry_.kernel_columns,
                   column = tap % padded_geometry_.kernel_columns;
     const int64_t phase = row % padded_geometry_.row_stride * phases_per_row() +
@@ -463,7 +463,7 @@ class AmxKernelGradient final : public Kernel {
   amx::Block block_;
   int64_t lane_count_ = 1;
   /// For each column of the result, the strip of the packed x from which it is computed.
-  std::vector<Source> sources_;
+  std::vector<PackedPosition> sources_;
 };
 
 }  // namespace

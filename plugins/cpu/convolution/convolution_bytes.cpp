@@ -20,7 +20,7 @@ constexpr int64_t kTilePixels = 24;       // tiles have multiples of this number
 constexpr int64_t kPartsPerSample = 16;   // parts of a sample that several threads share
 constexpr int64_t kAlignment = 64;
 
-int64_t aligned(int64_t bytes) { return pieces(bytes, kAlignment) * kAlignment; }
+int64_t aligned_size(int64_t bytes) { return pieces(bytes, kAlignment) * kAlignment; }
 
 /// The layout of a sample's bytes as an image with a margin, and of the windows in this image.
 struct ByteImage {
@@ -29,10 +29,11 @@ struct ByteImage {
   int64_t lines;       ///< rows of the image with those of the margin
   int64_t line_bytes;  ///< bytes of such a row
   bytes::Depth depth;  ///< the number of values in a window, and of those that lie together
-  std::vector<int64_t> windows, runs;  ///< offsets of windows, and of runs within a window
+  std::vector<int64_t> window_offsets,
+      run_offsets;  ///< offsets of windows, and of runs within a window
 
   /// The number of bytes of an image, including those that are read behind its end.
-  int64_t size() const { return aligned(lines * line_bytes + bytes::kGroup); }
+  int64_t size() const { return aligned_size(lines * line_bytes + bytes::kGroup); }
 };
 
 ByteImage::ByteImage(const ConvPlan& p) : depth{p.in_channels} {
@@ -46,14 +47,14 @@ ByteImage::ByteImage(const ConvPlan& p) : depth{p.in_channels} {
   for (int64_t z = 0; z < d.out; ++z)
     for (int64_t y = 0; y < h.out; ++y)
       for (int64_t x = 0; x < w.out; ++x)
-        windows.push_back(offset(z * d.stride, y * h.stride, x * w.stride));
+        window_offsets.push_back(offset(z * d.stride, y * h.stride, x * w.stride));
   const bool is_joined = w.dilation == 1;  // whether the taps of a row of a window lie together
   if (is_joined) depth.length *= w.kernel;
   for (int64_t z = 0; z < d.kernel; ++z)
     for (int64_t y = 0; y < h.kernel; ++y)
       for (int64_t x = 0; x < (is_joined ? 1 : w.kernel); ++x)
-        runs.push_back(offset(z * d.dilation, y * h.dilation, x * w.dilation));
-  depth.runs = static_cast<int64_t>(runs.size());
+        run_offsets.push_back(offset(z * d.dilation, y * h.dilation, x * w.dilation));
+  depth.runs = static_cast<int64_t>(run_offsets.size());
 }
 
 class ByteConvolution final : public EpilogueHost {
@@ -66,10 +67,10 @@ class ByteConvolution final : public EpilogueHost {
         right_{plan_.out_channels, 1, image_.depth, plan_.out_channels},
         loops_(rounding_loops()),
         multiply_(bytes::fastest_product()) {
-    tile_pixels_ = pixels_of(kTileValues / plan_.out_channels);
+    tile_pixels_ = rounded_pixel_count(kTileValues / plan_.out_channels);
   }
 
-  Prepared prepare(int input) override {
+  InputConversion prepare(int input) override {
     if (input != 1) return {};
     is_packed_ = true;
     return bytes::conversion_to_panels(right_);
@@ -81,8 +82,8 @@ class ByteConvolution final : public EpilogueHost {
       a.threads.parallel(right_.panel_count(), [&](int64_t panel, int) {
         right_.pack(a.in<int8_t>(1), panel, reinterpret_cast<int8_t*>(a.scratch));
       });
-    const int threads = a.threads.threads();
-    const int64_t sample_count_for_all_threads = plan_.batch / threads * threads;
+    const int thread_count = a.threads.threads();
+    const int64_t sample_count_for_all_threads = plan_.batch / thread_count * thread_count;
     a.threads.parallel(sample_count_for_all_threads,
                        [&](int64_t sample, int) { compute(a, epilogue, sample); });
     for (int64_t sample = sample_count_for_all_threads; sample < plan_.batch; ++sample)
@@ -106,13 +107,13 @@ class ByteConvolution final : public EpilogueHost {
     float largest_magnitude, scale;
   };
 
-  int64_t panel_bytes() const { return is_packed_ ? 0 : aligned(right_.bytes()); }
-  int64_t factor_bytes() const { return aligned(plan_.out_channels * int64_t{sizeof(float)}); }
+  int64_t panel_bytes() const { return is_packed_ ? 0 : aligned_size(right_.bytes()); }
+  int64_t factor_bytes() const { return aligned_size(plan_.out_channels * int64_t{sizeof(float)}); }
   int64_t sample_bytes() const { return image_.size() + factor_bytes(); }
   int64_t sample_values() const { return plan_.in_pixels() * plan_.in_channels; }
   /// The number of pixels of a tile: `pixels` rounded down to a multiple of kTilePixels, but at
   /// least kTilePixels and at most all pixels.
-  int64_t pixels_of(int64_t pixels) const {
+  int64_t rounded_pixel_count(int64_t pixels) const {
     return std::min(plan_.out_pixels(), std::max<int64_t>(1, pixels / kTilePixels) * kTilePixels);
   }
   Sample sample_at(int64_t index, std::byte* memory) const {
@@ -153,8 +154,9 @@ class ByteConvolution final : public EpilogueHost {
     a.threads.parallel(kPartsPerSample, [&](int64_t part, int) {
       round_lines(a, s, part_begin(image_.lines, part), part_begin(image_.lines, part + 1));
     });
-    const int64_t tile = std::min(tile_pixels_, pixels_of(plan_.out_pixels() / kPartsPerSample));
-    a.threads.blocks(plan_.out_pixels(), tile, [&](int64_t begin, int64_t end) {
+    const int64_t part_tile_pixels =
+        std::min(tile_pixels_, rounded_pixel_count(plan_.out_pixels() / kPartsPerSample));
+    a.threads.blocks(plan_.out_pixels(), part_tile_pixels, [&](int64_t begin, int64_t end) {
       compute_tile(a, epilogue, s, begin, end - begin,
                    thread_scratch(static_cast<size_t>(tile_bytes())));
     });
@@ -204,7 +206,7 @@ class ByteConvolution final : public EpilogueHost {
     int32_t* c = epilogue ? reinterpret_cast<int32_t*>(memory)
                           : reinterpret_cast<int32_t*>(a.out<float>(0) + offset);
     const int8_t* right = is_packed_ ? a.in<int8_t>(1) : reinterpret_cast<int8_t*>(a.scratch);
-    multiply_({s.image, 0, image_.windows.data() + first, image_.runs.data()}, count, right,
+    multiply_({s.image, 0, image_.window_offsets.data() + first, image_.runs.data()}, count, right,
               image_.depth, out, {c, out, s.factors});
     if (epilogue) (*epilogue)(offset, offset + count * out, c);
   }

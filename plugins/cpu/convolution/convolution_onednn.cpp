@@ -25,13 +25,13 @@ constexpr size_t kMaxPartialBytes = 16 << 20;  ///< memory for partial gradients
 constexpr int64_t kMaxTerms = 16384;
 
 /// The oneDNN descriptions of a convolution's operands and attributes.
-struct Descriptions {
+struct PrimitiveDescriptions {
   memory::desc x, kernel, any_kernel, bias, y;
   Dims strides, dilation, pad_before, pad_after;
 
-  explicit Descriptions(const ConvPlan& p) {
+  explicit PrimitiveDescriptions(const ConvPlan& p) {
     const auto type = onednn::type_of(p.dtype);
-    const int first = p.spatial == 3 ? 0 : 1;
+    const int first = p.spatial_rank == 3 ? 0 : 1;
     Dims in{p.batch, p.in_channels}, out{p.batch, p.out_channels};
     Dims taps{p.out_channels / p.groups, p.in_channels / p.groups};
     Dims steps{1, p.out_channels};
@@ -49,7 +49,7 @@ struct Descriptions {
     if (p.groups > 1) {
       taps.insert(taps.begin(), p.groups), steps.insert(steps.begin(), p.out_channels / p.groups);
     }
-    const auto layout = p.spatial == 3 ? memory::format_tag::ndhwc : memory::format_tag::nhwc;
+    const auto layout = p.spatial_rank == 3 ? memory::format_tag::ndhwc : memory::format_tag::nhwc;
     x = {in, type, layout}, y = {out, type, layout};
     kernel = onednn::unblocked_layout(taps, type, steps),
     any_kernel = {taps, type, memory::format_tag::any};
@@ -57,26 +57,29 @@ struct Descriptions {
   }
 };
 
-dnnl::convolution_forward::primitive_desc forward(const ConvPlan& p, const Descriptions& d) {
-  const auto kind = dnnl::prop_kind::forward_training;
-  const auto direct = dnnl::algorithm::convolution_direct;
-  auto desc =
-      p.has_bias ? dnnl::convolution_forward::desc(kind, direct, d.x, d.any_kernel, d.bias, d.y,
-                                                   d.strides, d.dilation, d.pad_before, d.pad_after)
-                 : dnnl::convolution_forward::desc(kind, direct, d.x, d.any_kernel, d.y, d.strides,
-                                                   d.dilation, d.pad_before, d.pad_after);
-  return {desc, onednn::attributes(p.activation), onednn::engine()};
+dnnl::convolution_forward::primitive_desc forward(const ConvPlan& p,
+                                                  const PrimitiveDescriptions& d) {
+  const auto propagation_kind = dnnl::prop_kind::forward_training;
+  const auto direct_algorithm = dnnl::algorithm::convolution_direct;
+  auto forward_description =
+      p.has_bias
+          ? dnnl::convolution_forward::desc(propagation_kind, direct_algorithm, d.x, d.any_kernel,
+                                            d.bias, d.y, d.strides, d.dilation, d.pad_before,
+                                            d.pad_after)
+          : dnnl::convolution_forward::desc(propagation_kind, direct_algorithm, d.x, d.any_kernel,
+                                            d.y, d.strides, d.dilation, d.pad_before, d.pad_after);
+  return {forward_description, onednn::attributes(p.activation), onednn::engine()};
 }
 
 dnnl::convolution_backward_data::primitive_desc backward_data(const ConvPlan& p,
-                                                              const Descriptions& d) {
+                                                              const PrimitiveDescriptions& d) {
   dnnl::convolution_backward_data::desc desc(dnnl::algorithm::convolution_direct, d.x, d.any_kernel,
                                              d.y, d.strides, d.dilation, d.pad_before, d.pad_after);
   return {desc, onednn::attributes(), onednn::engine(), forward(p, d)};
 }
 
 dnnl::convolution_backward_weights::primitive_desc backward_kernel(const ConvPlan& p,
-                                                                   const Descriptions& d) {
+                                                                   const PrimitiveDescriptions& d) {
   memory::desc wide = d.any_kernel;
   wide.data.data_type = dnnl_f32;  // the partial sums are float32 also for half-width dtypes
   dnnl::convolution_backward_weights::desc desc(dnnl::algorithm::convolution_direct, d.x, wide, d.y,
@@ -104,14 +107,14 @@ std::vector<SubConvolution> slices_of(const ConvPlan& p, int64_t images) {
 
 /// The number of images per slice of the batch: there are at most `max_slices` slices, each with at
 /// least kMinFlops operations. The number depends on shapes only, not on threads.
-int64_t images_of_slice(const ConvPlan& p, int64_t max_slices) {
+int64_t images_per_slice(const ConvPlan& p, int64_t max_slices) {
   const double flops_per_image = p.flops() / static_cast<double>(p.batch);
   return std::clamp(std::max((p.batch + max_slices - 1) / max_slices,
                              static_cast<int64_t>(kMinFlops / flops_per_image)),
                     int64_t{1}, p.batch);
 }
 std::vector<SubConvolution> slices(const ConvPlan& p) {
-  return slices_of(p, images_of_slice(p, kMaxSlices));
+  return slices_of(p, images_per_slice(p, kMaxSlices));
 }
 
 /// The slices of the batch, each with a partial gradient of the kernel. There are few slices,
@@ -121,7 +124,7 @@ std::vector<SubConvolution> gradient_slices(const ConvPlan& p) {
   const size_t kernel_bytes = p.kernel_size() * sizeof(float);
   const int64_t max_slices =
       std::max<int64_t>(2, static_cast<int64_t>(kMaxPartialBytes / kernel_bytes));
-  const int64_t images = images_of_slice(p, std::min(max_slices, kMaxPartialGradients));
+  const int64_t images = images_per_slice(p, std::min(max_slices, kMaxPartialGradients));
   const int64_t images_of_short_sums = std::max<int64_t>(1, kMaxTerms / p.out_pixels());
   return slices_of(
       p, std::min(images, std::max(images_of_short_sums, (p.batch + max_slices - 1) / max_slices)));
@@ -150,7 +153,7 @@ std::vector<SubConvolution> forward_pieces(const ConvPlan& p) {
   const int64_t parts =
       std::min({(kMinRowPieces + p.batch - 1) / p.batch, rows / std::max<int64_t>(kernel_rows, 4),
                 static_cast<int64_t>(flops_per_image / kMinRowFlops)});
-  if (p.spatial != 2 || parts < 2) return slices(p);
+  if (p.spatial_rank != 2 || parts < 2) return slices(p);
   std::vector<SubConvolution> pieces;
   for (int64_t image = 0; image < p.batch; ++image) {
     for (int64_t i = 0; i < parts; ++i)
@@ -169,7 +172,7 @@ const char* require_fast(const char* implementation) {
 class Reorder final : public Kernel {
  public:
   Reorder(const memory::desc& from, const memory::desc& to)
-      : form_("onednn " + bytes_of(from) + bytes_of(to)), bytes_(to.get_size()) {
+      : form_("onednn " + description_bytes(from) + description_bytes(to)), bytes_(to.get_size()) {
     dnnl::reorder::primitive_desc reorder(onednn::engine(), from, onednn::engine(), to,
                                           onednn::attributes());
     primitive_ = primitives_.add(dnnl::reorder(reorder), reorder,
@@ -185,7 +188,7 @@ class Reorder final : public Kernel {
   const std::string& form() const { return form_; }
 
  private:
-  static std::string bytes_of(const memory::desc& layout) {
+  static std::string description_bytes(const memory::desc& layout) {
     return {reinterpret_cast<const char*>(&layout.data), sizeof layout.data};
   }
 
@@ -209,9 +212,9 @@ class PiecewiseConvolution : public Kernel {
   /// and returns its index.
   template <class F>
   void add_primitives(F&& add) {
-    std::vector<std::pair<Descriptions, int>> added_descriptions;
+    std::vector<std::pair<PrimitiveDescriptions, int>> added_descriptions;
     for (const SubConvolution& piece : pieces_) {
-      const Descriptions d(piece.plan);
+      const PrimitiveDescriptions d(piece.plan);
       auto is_equal = [&](const auto& k) {
         return k.first.x == d.x && k.first.y == d.y && k.first.pad_before == d.pad_before &&
                k.first.pad_after == d.pad_after;
@@ -263,16 +266,16 @@ class OnednnImageConvolution final : public PiecewiseConvolution {
   OnednnImageConvolution(const Request& r, std::vector<SubConvolution> pieces)
       : PiecewiseConvolution(r, std::move(pieces)), is_forward_(plan_.pass == ConvPass::forward) {
     const ConvPlan& first = pieces_[0].plan;
-    const Descriptions d(first);
+    const PrimitiveDescriptions d(first);
     kernel_layout_ =
         is_forward_ ? forward(first, d).weights_desc() : backward_data(first, d).weights_desc();
     if (kernel_layout_ != d.kernel) reorder_ = std::make_unique<Reorder>(d.kernel, kernel_layout_);
-    add_primitives([&](const ConvPlan& p, const Descriptions& descriptions) {
+    add_primitives([&](const ConvPlan& p, const PrimitiveDescriptions& descriptions) {
       return is_forward_ ? add_forward(p, descriptions) : add_backward(p, descriptions);
     });
   }
 
-  Prepared prepare(int input) override {
+  InputConversion prepare(int input) override {
     if (input != 1 || !reorder_) return {};
     const TensorSpec spec{DType::uint8, {static_cast<int64_t>(reorder_->bytes())}};
     std::string form = reorder_->form();
@@ -303,7 +306,7 @@ class OnednnImageConvolution final : public PiecewiseConvolution {
     combine(Combine::mask, reinterpret_cast<const float*>(a.inputs[2] + offset), count, 1, count,
             reinterpret_cast<float*>(a.outputs[0] + offset), count);
   }
-  int add_forward(const ConvPlan& p, const Descriptions& d) {
+  int add_forward(const ConvPlan& p, const PrimitiveDescriptions& d) {
     auto desc = forward(p, d);
     check_implementation(desc.impl_info_str(), desc.weights_desc());
     onednn::Arguments arguments = {
@@ -311,7 +314,7 @@ class OnednnImageConvolution final : public PiecewiseConvolution {
     if (plan_.has_bias) arguments.emplace_back(DNNL_ARG_BIAS, d.bias);
     return primitives_.add(dnnl::convolution_forward(desc), desc, arguments);
   }
-  int add_backward(const ConvPlan& p, const Descriptions& d) {
+  int add_backward(const ConvPlan& p, const PrimitiveDescriptions& d) {
     auto desc = backward_data(p, d);
     check_implementation(desc.impl_info_str(), desc.weights_desc());
     return primitives_.add(
@@ -335,12 +338,12 @@ class OnednnKernelGradient final : public PiecewiseConvolution {
  public:
   explicit OnednnKernelGradient(const Request& r)
       : PiecewiseConvolution(r, gradient_slices(ConvPlan(r))) {
-    const Descriptions d(pieces_[0].plan);
+    const PrimitiveDescriptions d(pieces_[0].plan);
     kernel_layout_ = backward_kernel(pieces_[0].plan, d).diff_weights_desc();
     memory::desc result = d.kernel;
     result.data.data_type = static_cast<dnnl_data_type_t>(onednn::type_of(r.outputs[0].dtype));
     reorder_ = std::make_unique<Reorder>(kernel_layout_, result);
-    add_primitives([&](const ConvPlan& p, const Descriptions& descriptions) {
+    add_primitives([&](const ConvPlan& p, const PrimitiveDescriptions& descriptions) {
       return add_primitive(p, descriptions);
     });
   }
@@ -366,7 +369,7 @@ class OnednnKernelGradient final : public PiecewiseConvolution {
   float* partial_gradient(const Arguments& a, int64_t i) const {
     return reinterpret_cast<float*>(a.scratch) + i * partial_stride();
   }
-  int add_primitive(const ConvPlan& p, const Descriptions& d) {
+  int add_primitive(const ConvPlan& p, const PrimitiveDescriptions& d) {
     auto desc = backward_kernel(p, d);
     implementation_ = require_fast(desc.impl_info_str());
     if (desc.diff_weights_desc() != kernel_layout_)
@@ -390,7 +393,8 @@ bool is_computed_wrongly(const ConvPlan& plan) {
   const bool is_pointwise_kernel = std::all_of(plan.axes.begin(), plan.axes.end(),
                                                [](const auto& axis) { return axis.kernel == 1; });
   const bool is_odd = plan.out_channels / plan.groups % 2 == 1;
-  return plan.spatial == 3 || (plan.pass == ConvPass::backward_kernel && row.in < row.stride) ||
+  return plan.spatial_rank == 3 ||
+         (plan.pass == ConvPass::backward_kernel && row.in < row.stride) ||
          (plan.pass == ConvPass::backward_data && is_pointwise_kernel && is_odd);
 }
 

@@ -27,9 +27,10 @@ OpPtr product_for(const Op& convolution, ConvPass pass) {
   product->transpose_a = pass == ConvPass::backward_kernel;
   product->transpose_b = pass == ConvPass::backward_data;
   if (convolution.name() != WithPostOps::kName) return product;
-  auto wrapped = std::make_shared<WithPostOps>(static_cast<const WithPostOps&>(convolution));
-  wrapped->op = product;
-  return wrapped;
+  auto product_with_post_ops =
+      std::make_shared<WithPostOps>(static_cast<const WithPostOps&>(convolution));
+  product_with_post_ops->op = product;
+  return product_with_post_ops;
 }
 
 }  // namespace

@@ -173,20 +173,20 @@ class WinogradImageConvolution final : public WinogradConvolution {
                     (bytes >= kMinSharedKernelBytes && tile_count_ <= kMinBlocks * kMinBlockTiles);
     block_tiles_ = std::min(images_.best_block_tiles(),
                             std::max(kMinSmallBlockTiles, pieces(tile_count_, kMinBlocks)));
-    const int64_t finer_block = std::min(
+    const int64_t finer_block_tiles = std::min(
         block_tiles_, std::max(kMinSmallBlockTiles, pieces(tile_count_, kMinBlocksForManyThreads)));
     const int64_t row = images_.out.tile_columns;
     moment_tiles_ =
         !plan.has_moments
             ? 1
-            : pieces(finer_block < block_tiles_ ? kMomentTiles : block_tiles_, row) * row;
+            : pieces(finer_block_tiles < block_tiles_ ? kMomentTiles : block_tiles_, row) * row;
     block_tiles_ = pieces(block_tiles_, moment_tiles_) * moment_tiles_,
-    small_block_tiles_ = pieces(finer_block, moment_tiles_) * moment_tiles_;
+    small_block_tiles_ = pieces(finer_block_tiles, moment_tiles_) * moment_tiles_;
   }
   /// Whether the kernel can compute moments (means and variances) of its result, block by block.
   bool can_compute_moments() const { return !shares_steps_; }
 
-  Prepared prepare(int input) override {
+  InputConversion prepare(int input) override {
     if (input != 1) return {};
     is_transformed_ = true;
     return {std::make_unique<TransformedKernel>(kernel_),
@@ -199,9 +199,9 @@ class WinogradImageConvolution final : public WinogradConvolution {
     if (plan_.has_moments) combine(a);
   }
   size_t scratch_bytes() const override {
-    const int64_t moments = plan_.has_moments ? 2 * group_count() * out_channels_ : 0;
+    const int64_t moment_count = plan_.has_moments ? 2 * group_count() * out_channels_ : 0;
     return static_cast<size_t>(kernel_scratch() +
-                               (shares_steps_ ? images_.values(tile_count_) : 0) + moments) *
+                               (shares_steps_ ? images_.values(tile_count_) : 0) + moment_count) *
            sizeof(float);
   }
 
@@ -304,7 +304,7 @@ class FewTilesConvolution final : public cpu::Kernel {
  public:
   FewTilesConvolution(std::unique_ptr<cpu::Kernel> direct_kernel, const ConvPlan& plan)
       : kernel_(std::move(direct_kernel)), plan_(plan) {}
-  Prepared prepare(int input) override {
+  InputConversion prepare(int input) override {
     if (input != 1) return {};
     kernel_ = std::make_unique<WinogradImageConvolution>(plan_);
     return kernel_->prepare(input);
@@ -334,12 +334,14 @@ class WinogradKernelGradient final : public WinogradConvolution {
                                             pieces(out_channels_, kLanes))) {}
 
   void run(const Arguments& a) const override {
-    const int64_t groups = uses_many_threads_split(a.threads) ? channel_groups_ : 1,
+    const int64_t group_count_in_use = uses_many_threads_split(a.threads) ? channel_groups_ : 1,
                   vectors = pieces(out_channels_, kLanes);
-    a.threads.parallel(lane_count_ * groups, [&](int64_t part, int) {
-      const int64_t group = part % groups, first = vectors * group / groups * kLanes;
-      add_lane(a, part / groups, first,
-               std::min(vectors * (group + 1) / groups * kLanes, out_channels_) - first);
+    a.threads.parallel(lane_count_ * group_count_in_use, [&](int64_t part, int) {
+      const int64_t group = part % group_count_in_use,
+                    first = vectors * group / group_count_in_use * kLanes;
+      add_lane(
+          a, part / group_count_in_use, first,
+          std::min(vectors * (group + 1) / group_count_in_use * kLanes, out_channels_) - first);
     });
     a.threads.blocks(plan_.kernel_size(), 4096, [&](int64_t begin, int64_t end) {
       std::copy(partial_gradient(a, 0) + begin, partial_gradient(a, 0) + end,
@@ -394,11 +396,11 @@ class WinogradKernelGradient final : public WinogradConvolution {
 
 bool is_supported(const ConvPlan& p) {
   const auto& [d, h, w] = p.axes;
-  auto fits = [](const ConvPlan::Axis& a) {
+  auto has_winograd_window = [](const ConvPlan::Axis& a) {
     return a.kernel == 3 && a.stride == 1 && a.dilation == 1;
   };
-  return p.dtype == DType::float32 && p.spatial == 2 && p.groups == 1 && fits(h) && fits(w) &&
-         !p.empty();
+  return p.dtype == DType::float32 && p.spatial_rank == 2 && p.groups == 1 &&
+         has_winograd_window(h) && has_winograd_window(w) && !p.empty();
 }
 
 /// Whether windows are 2x2 with stride 2.

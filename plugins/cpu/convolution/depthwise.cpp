@@ -95,9 +95,9 @@ class DepthwiseKernel : public Kernel {
   /// Calls f with the rows that the windows of output row `out` cover.
   template <class F>
   void with_window(const RowRingBuffer& rows, int64_t out, const float* zeros, F&& f) const {
-    const int64_t top = out * stride_ - pad_top_;
-    f({row_or_zeros(rows, top, rows_, zeros), row_or_zeros(rows, top + 1, rows_, zeros),
-       row_or_zeros(rows, top + 2, rows_, zeros)});
+    const int64_t top_row = out * stride_ - pad_top_;
+    f({row_or_zeros(rows, top_row, rows_, zeros), row_or_zeros(rows, top_row + 1, rows_, zeros),
+       row_or_zeros(rows, top_row + 2, rows_, zeros)});
   }
 
   int64_t batch_, rows_, columns_, out_rows_, out_columns_, channels_, stride_, pad_top_, pad_left_;
@@ -189,8 +189,8 @@ class DepthwiseBackwardKernel final : public DepthwiseKernel {
   /// Computes row i of dx once all rows of dy are available whose windows cover row i.
   void compute_data_row(const Arguments& a, int64_t offset, int64_t i, const RowRingBuffer& normal,
                         const RowRingBuffer& dy, const float* zeros) const {
-    auto output_row = [&](int64_t below) {
-      const int64_t out = i + pad_top_ - below;
+    auto output_row = [&](int64_t rows_below) {
+      const int64_t out = i + pad_top_ - rows_below;
       return out % stride_ == 0 ? row_or_zeros(dy, out / stride_, out_rows_, zeros) : nullptr;
     };
     const float* x = a.in<float>(6) + offset;

@@ -11,8 +11,8 @@
 namespace crescent::cpu::winograd {
 
 /// Pixels per axis of an output tile, and of the input that an output tile reads.
-constexpr int64_t kTile = 4, kReach = 6;
-constexpr int64_t kPoints = kReach * kReach, kTaps = 9;
+constexpr int64_t kTile = 4, kInputTile = 6;
+constexpr int64_t kPoints = kInputTile * kInputTile, kTaps = 9;
 /// Numbers of channels at the points are rounded up to a multiple of kLanes.
 constexpr int64_t kLanes = 16;
 constexpr int64_t kPanelColumns = 64;  ///< columns per panel of a transformed kernel

@@ -32,11 +32,11 @@ HWY_INLINE void sum_and_difference(V x, V y, V* both) {
 // Compared to the usual 1 and 2, these a and b halve the root mean square of the rounding errors
 // and quarter the largest one; their powers are exact in float32.
 constexpr float a = 0.75f, b = 1.5f, aa = a * a, bb = b * b;
-constexpr float share_0 = 1 / (aa * bb), share_a = 1 / (2 * aa * (aa - bb)),
-                share_b = 1 / (2 * bb * (bb - aa));
+constexpr float scale_0 = 1 / (aa * bb), scale_a = 1 / (2 * aa * (aa - bb)),
+                scale_b = 1 / (2 * bb * (bb - aa));
 
 /// Multiplies by B': 6 pixels to 6 points.
-struct Input {
+struct InputTransform {
   static constexpr int kFromSize = 6, kToSize = 6;
   static HWY_INLINE void apply(const V* x, V* y) {
     y[0] = add_product(add_product(x[4], -(aa + bb), x[2]), aa * bb, x[0]);
@@ -47,7 +47,7 @@ struct Input {
 };
 
 /// Multiplies by A': 6 points to 4 pixels.
-struct Output {
+struct OutputTransform {
   static constexpr int kFromSize = 6, kToSize = 4;
   static HWY_INLINE void apply(const V* x, V* y) {
     V of_a[2], of_b[2];
@@ -60,7 +60,7 @@ struct Output {
 };
 
 /// Multiplies by A: 4 pixels to 6 points.
-struct OutputGradient {
+struct OutputGradientTransform {
   static constexpr int kFromSize = 4, kToSize = 6;
   static HWY_INLINE void apply(const V* x, V* y) {
     y[0] = x[0];
@@ -71,27 +71,27 @@ struct OutputGradient {
 };
 
 /// Multiplies by G: 3 taps to 6 points.
-struct Kernel {
+struct KernelTransform {
   static constexpr int kFromSize = 3, kToSize = 6;
   static HWY_INLINE void apply(const V* x, V* y) {
-    y[0] = times(share_0, x[0]);
-    sum_and_difference(times(share_a, add_product(x[0], aa, x[2])), times(a * share_a, x[1]),
+    y[0] = times(scale_0, x[0]);
+    sum_and_difference(times(scale_a, add_product(x[0], aa, x[2])), times(a * scale_a, x[1]),
                        y + 1);
-    sum_and_difference(times(share_b, add_product(x[0], bb, x[2])), times(b * share_b, x[1]),
+    sum_and_difference(times(scale_b, add_product(x[0], bb, x[2])), times(b * scale_b, x[1]),
                        y + 3);
     y[5] = x[2];
   }
 };
 
 /// Multiplies by G': 6 points to 3 taps.
-struct KernelGradient {
+struct KernelGradientTransform {
   static constexpr int kFromSize = 6, kToSize = 3;
   static HWY_INLINE void apply(const V* x, V* y) {
     V of_a[2], of_b[2];
     sum_and_difference(x[1], x[2], of_a), sum_and_difference(x[3], x[4], of_b);
-    y[0] = add_product(add_product(times(share_0, x[0]), share_a, of_a[0]), share_b, of_b[0]);
-    y[1] = add_product(times(a * share_a, of_a[1]), b * share_b, of_b[1]);
-    y[2] = add_product(add_product(x[5], aa * share_a, of_a[0]), bb * share_b, of_b[0]);
+    y[0] = add_product(add_product(times(scale_0, x[0]), scale_a, of_a[0]), scale_b, of_b[0]);
+    y[1] = add_product(times(a * scale_a, of_a[1]), b * scale_b, of_b[1]);
+    y[2] = add_product(add_product(x[5], aa * scale_a, of_a[0]), bb * scale_b, of_b[0]);
   }
 };
 
@@ -148,7 +148,7 @@ struct Window {
 
 /// Prefetches the columns of a tile from `begin` on, because the hardware prefetcher does not
 /// predict where the next rows begin.
-template <bool kWrite>
+template <bool kPrefetchesForWriting>
 HWY_INLINE void prefetch(const Images& g, const float* images, const Window& window,
                          int64_t begin) {
   constexpr int64_t kCacheLine = 16;
@@ -156,23 +156,24 @@ HWY_INLINE void prefetch(const Images& g, const float* images, const Window& win
   const int64_t last = (window.column + window.columns) * g.pixel_stride;
   for (int64_t i = window.row; i < window.row + window.rows; ++i) {
     const float* pixels = images + window.first + i * g.width * g.pixel_stride;
-    for (int64_t e = first; e < last; e += kCacheLine) __builtin_prefetch(pixels + e, kWrite);
+    for (int64_t e = first; e < last; e += kCacheLine)
+      __builtin_prefetch(pixels + e, kPrefetchesForWriting);
   }
 }
 
-template <class T, bool kWhole>
+template <class T, bool kIsWhole>
 HWY_INLINE void tile_to_points(const Images& g, const float* images, const Window& window,
                                float* points, int64_t stride) {
   const int64_t row_stride = g.width * g.pixel_stride;
   for_vectors(D(), g.channels, [&](auto load, auto) HWY_ATTR {
     transform<T>(
         [&](int i, int j) HWY_ATTR {
-          return kWhole || window.contains(i, j)
+          return kIsWhole || window.contains(i, j)
                      ? load(images + window.first + i * row_stride + j * g.pixel_stride)
                      : hn::Zero(D());
         },
         [&](V x, int i, int j)
-            HWY_ATTR { hn::StoreU(x, D(), points + (i * kReach + j) * stride); });
+            HWY_ATTR { hn::StoreU(x, D(), points + (i * kInputTile + j) * stride); });
     points += hn::Lanes(D());
   });
 }
@@ -190,16 +191,16 @@ HWY_INLINE void tiles_to_points(const Images& g, const float* images, const Tile
 }
 
 void transform_input(const Images& g, const float* x, const Tiles& tiles) {
-  tiles_to_points<Input>(g, x, tiles);
+  tiles_to_points<InputTransform>(g, x, tiles);
 }
 void transform_output_gradient(const Images& g, const float* dy, const Tiles& tiles) {
-  tiles_to_points<OutputGradient>(g, dy, tiles);
+  tiles_to_points<OutputGradientTransform>(g, dy, tiles);
 }
 
 /// Transforms points to the pixels of a tile that are inside of the image: adds bias and residual,
 /// replaces values below `lower_bound` by `lower_bound`, and sets the result to 0 where the gate is
 /// not positive.
-template <bool kWhole>
+template <bool kIsWhole>
 HWY_INLINE void points_to_tile(const Images& g, const float* points, int64_t stride,
                                const float* bias, const float* residual, const float* gate,
                                float lower_bound, const Window& window, float* images) {
@@ -207,10 +208,11 @@ HWY_INLINE void points_to_tile(const Images& g, const float* points, int64_t str
   const V bound = hn::Set(D(), lower_bound);
   for_vectors(D(), g.channels, [&](auto load, auto store) HWY_ATTR {
     const V shift = bias ? load(bias) : hn::Zero(D());
-    transform<Output>(
-        [&](int i, int j) HWY_ATTR { return hn::LoadU(D(), points + (i * kReach + j) * stride); },
+    transform<OutputTransform>(
+        [&](int i, int j)
+            HWY_ATTR { return hn::LoadU(D(), points + (i * kInputTile + j) * stride); },
         [&](V x, int i, int j) HWY_ATTR {
-          if (!kWhole && !window.contains(i, j)) return;
+          if (!kIsWhole && !window.contains(i, j)) return;
           const int64_t offset = window.first + i * row_stride + j * g.channels;
           V y = hn::Add(x, shift);
           if (residual) y = hn::Add(y, load(residual + offset));
@@ -254,7 +256,7 @@ void transform_output(const Images& g, const Tiles& tiles, const float* bias, co
 }
 
 /// Transforms points to the pooled pixels of a tile that are inside of the image.
-template <bool kArgmax>
+template <bool kWithArgmax>
 HWY_INLINE void points_to_pooled_tile(const Images& g, const float* points, int64_t stride,
                                       const float* bias, float lower_bound, const Window& window,
                                       float* images, uint8_t* argmax_indices) {
@@ -262,13 +264,14 @@ HWY_INLINE void points_to_pooled_tile(const Images& g, const float* points, int6
   for_vectors(D(), g.channels, [&](auto load, auto store) HWY_ATTR {
     const V shift = bias ? load(bias) : hn::Zero(D());
     V pixels[kTile][kTile];
-    transform<Output>([&](int i, int j)
-                          HWY_ATTR { return hn::LoadU(D(), points + (i * kReach + j) * stride); },
-                      [&](V x, int i, int j) HWY_ATTR {
-                        const V y = hn::Add(x, shift);
-                        // Unlike max, this keeps a NaN in y.
-                        pixels[i][j] = hn::IfThenElse(hn::Lt(y, bound), bound, y);
-                      });
+    transform<OutputTransform>(
+        [&](int i, int j)
+            HWY_ATTR { return hn::LoadU(D(), points + (i * kInputTile + j) * stride); },
+        [&](V x, int i, int j) HWY_ATTR {
+          const V y = hn::Add(x, shift);
+          // Unlike max, this keeps a NaN in y.
+          pixels[i][j] = hn::IfThenElse(hn::Lt(y, bound), bound, y);
+        });
     points += hn::Lanes(D());
 #pragma GCC unroll 4
     for (int position = 0; position < kPooledTile * kPooledTile; ++position) {
@@ -278,13 +281,13 @@ HWY_INLINE void points_to_pooled_tile(const Images& g, const float* points, int6
 #pragma GCC unroll 4
       for (int index = 1; index < 4; ++index) {
         const V x = pixels[2 * i + index / 2][2 * j + index % 2];
-        const auto replaces = hn::Or(hn::Gt(x, best), hn::IsNaN(x));
-        best = hn::IfThenElse(replaces, x, best);
-        if (kArgmax) argmax = hn::IfThenElse(replaces, hn::Set(D(), index), argmax);
+        const auto is_better = hn::Or(hn::Gt(x, best), hn::IsNaN(x));
+        best = hn::IfThenElse(is_better, x, best);
+        if (kWithArgmax) argmax = hn::IfThenElse(is_better, hn::Set(D(), index), argmax);
       }
       const int64_t offset = window.first + (i * g.width + j) * g.channels;
       store(best, images + offset);
-      if (kArgmax) store(argmax, argmax_indices + offset);
+      if (kWithArgmax) store(argmax, argmax_indices + offset);
     }
   });
 }
@@ -308,17 +311,17 @@ void transform_pooled_output(const Images& g, const Tiles& tiles, const float* b
 
 void transform_kernel(const float* taps, int64_t tap_stride, float* points, int64_t stride) {
   for_vectors(D(), kLanes, [&](auto load, auto store) HWY_ATTR {
-    transform<Kernel>([&](int i, int j) HWY_ATTR { return load(taps + (i * 3 + j) * tap_stride); },
-                      [&](V x, int i, int j)
-                          HWY_ATTR { store(x, points + (i * kReach + j) * stride); });
+    transform<KernelTransform>(
+        [&](int i, int j) HWY_ATTR { return load(taps + (i * 3 + j) * tap_stride); },
+        [&](V x, int i, int j) HWY_ATTR { store(x, points + (i * kInputTile + j) * stride); });
   });
 }
 
 void transform_kernel_gradient(const float* points, int64_t stride, int64_t channels, float* taps,
                                int64_t tap_stride) {
   for_vectors(D(), channels, [&](auto load, auto store) HWY_ATTR {
-    transform<KernelGradient>(
-        [&](int i, int j) HWY_ATTR { return load(points + (i * kReach + j) * stride); },
+    transform<KernelGradientTransform>(
+        [&](int i, int j) HWY_ATTR { return load(points + (i * kInputTile + j) * stride); },
         [&](V x, int i, int j) HWY_ATTR { store(x, taps + (i * 3 + j) * tap_stride); });
   });
 }

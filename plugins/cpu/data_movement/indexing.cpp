@@ -66,7 +66,7 @@ class GatherKernel final : public Kernel {
     if (loop_)
       return loop_(from, indices_.address_of(a.inputs[1], first_index), n, view_.length, 1, to);
     for (int64_t i = 0; i < n; ++i) {
-      const int64_t row = indices_.clamped(a.inputs[1], first_index + i, view_.length);
+      const int64_t row = indices_.clamped_index(a.inputs[1], first_index + i, view_.length);
       std::memcpy(to + static_cast<size_t>(i) * bytes_, from + static_cast<size_t>(row) * bytes_,
                   bytes_);
     }
@@ -168,7 +168,7 @@ class ScatterAddKernel final : public Kernel {
     if (view_.inner == 1 && dtype_ == DType::int32)
       return add_elements<int32_t>(a, first, last, updates, target);
     for (int64_t i = 0; i < index_count_; ++i) {
-      const int64_t row = indices_.clamped(a.inputs[0], i, view_.length);
+      const int64_t row = indices_.clamped_index(a.inputs[0], i, view_.length);
       if (row < first || row >= last) continue;
       std::byte* to = target + static_cast<size_t>(row) * bytes_;
       add_loop_(to, updates + static_cast<size_t>(i) * bytes_, to, view_.inner);
@@ -183,13 +183,13 @@ class ScatterAddKernel final : public Kernel {
     T* to = reinterpret_cast<T*>(target);
     indices_.with_typed_indices(a.inputs[0], [&](const auto* indices) {
       const auto length = static_cast<uint64_t>(view_.length);
-      const auto own_rows = static_cast<uint64_t>(last - first);
+      const auto own_row_count = static_cast<uint64_t>(last - first);
       for (int64_t i = 0; i < index_count_; ++i) {
         auto row = static_cast<int64_t>(indices[i]);
         // Indices are seldom out of range, so a branch costs less than clamping each of them.
         if (static_cast<uint64_t>(row) >= length) [[unlikely]]
           row = std::clamp<int64_t>(row, 0, view_.length - 1);
-        if (static_cast<uint64_t>(row - first) < own_rows) to[row] = sum_of(to[row], from[i]);
+        if (static_cast<uint64_t>(row - first) < own_row_count) to[row] = sum_of(to[row], from[i]);
       }
     });
   }
@@ -213,8 +213,8 @@ class OneHotKernel final : public Kernel {
         index_count_(r.inputs[0].shape.size()),
         bytes_(size_of(r.outputs[0].dtype)),
         indices_(r.inputs[0].dtype) {
-    const double one = 1;
-    cast_loop(DType::float64, r.outputs[0].dtype)(&one, one_bytes_, 1);
+    const double one_as_double = 1;
+    cast_loop(DType::float64, r.outputs[0].dtype)(&one_as_double, one_bytes_, 1);
   }
   void run(const Arguments& a) const override {
     a.threads.blocks(

@@ -38,7 +38,7 @@ class IndexReader {
   const std::byte* address_of(const std::byte* indices, int64_t i) const {
     return indices + static_cast<size_t>(i) * size_of(dtype_);
   }
-  int64_t clamped(const std::byte* indices, int64_t i, int64_t length) const {
+  int64_t clamped_index(const std::byte* indices, int64_t i, int64_t length) const {
     return std::clamp<int64_t>(at(indices, i), 0, length - 1);
   }
 
@@ -77,7 +77,7 @@ class RowLists {
   void build(const std::byte* indices, int32_t* lists) const {
     std::fill_n(lists, row_count_, int32_t{-1});
     for (int64_t i = index_count_ - 1; i >= 0; --i) {
-      int32_t& first = lists[indices_.clamped(indices, i, row_count_)];
+      int32_t& first = lists[indices_.clamped_index(indices, i, row_count_)];
       lists[row_count_ + i] = first;
       first = static_cast<int32_t>(i);
     }

@@ -15,8 +15,8 @@ namespace {
 template <class T>
 class OrderStatisticsKernel final : public Kernel {
  public:
-  OrderStatisticsKernel(const AxisView& view, int64_t ranks)
-      : view_(view), rank_count_(ranks), part_count_(std::min(view.outer, kMaxParts)) {}
+  OrderStatisticsKernel(const AxisView& view, int64_t rank_count)
+      : view_(view), rank_count_(rank_count), part_count_(std::min(view.outer, kMaxParts)) {}
   void run(const Arguments& a) const override {
     a.threads.parallel(part_count_, [&](int64_t part, int) {
       LineEntry* entries = reinterpret_cast<LineEntry*>(a.scratch) + 2 * part * view_.length;

@@ -82,22 +82,23 @@ void copy_rows(const std::byte* from, int64_t from_step, std::byte* to, int64_t 
   }
 }
 
-void repeat_row(const std::byte* row, int64_t bytes, int64_t times, std::byte* to) {
+void repeat_row(const std::byte* row, int64_t bytes, int64_t repetitions, std::byte* to) {
   // The result is filled by copies of its own beginning, which has at most this number of bytes, so
   // that it stays in the first-level cache.
   constexpr int64_t kMaxCachedBytes = 4096;
-  if (bytes >= kMaxCachedBytes || times < 2) return copy_rows(row, 0, to, bytes, bytes, times);
-  const int64_t total = bytes * times, max_bytes = kMaxCachedBytes / bytes * bytes;
+  if (bytes >= kMaxCachedBytes || repetitions < 2)
+    return copy_rows(row, 0, to, bytes, bytes, repetitions);
+  const int64_t total = bytes * repetitions, max_bytes = kMaxCachedBytes / bytes * bytes;
   std::memcpy(to, row, bytes);
-  for (int64_t done_bytes = bytes; done_bytes < total;) {
-    const int64_t count = std::min({done_bytes, max_bytes, total - done_bytes});
-    std::memcpy(to + done_bytes, to, count);
-    done_bytes += count;
+  for (int64_t written_bytes = bytes; written_bytes < total;) {
+    const int64_t count = std::min({written_bytes, max_bytes, total - written_bytes});
+    std::memcpy(to + written_bytes, to, count);
+    written_bytes += count;
   }
 }
 
-InterleaveLoop interleave_loop(size_t arrays, int64_t bytes) {
-  switch (arrays) {
+InterleaveLoop interleave_loop(size_t array_count, int64_t bytes) {
+  switch (array_count) {
     case 2:
       return interleave_of_size<2>(bytes);
     case 3:

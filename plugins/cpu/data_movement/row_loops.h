@@ -24,10 +24,10 @@ using ReverseLoop = void (*)(const void* last, int64_t n, void* to);
 /// The loop for elements of 1, 2, 4 or 8 bytes.
 ReverseLoop reverse_loop(size_t bytes);
 
-inline constexpr size_t kMaxInterleaved = 4;
+inline constexpr size_t kMaxInterleavedArrays = 4;
 /// Interleaves arrays: writes one element of each array in turn.
 using InterleaveLoop = void (*)(const std::byte* const* from, int64_t count, std::byte* to);
-/// The loop for `arrays` arrays with elements of `bytes` bytes; null if there is none.
-InterleaveLoop interleave_loop(size_t arrays, int64_t bytes);
+/// The loop for `array_count` arrays with elements of `bytes` bytes; null if there is none.
+InterleaveLoop interleave_loop(size_t array_count, int64_t bytes);
 
 }  // namespace crescent::cpu

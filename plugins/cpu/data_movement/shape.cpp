@@ -156,17 +156,18 @@ class ConcatKernel final : public Kernel {
   ConcatKernel(const Concat& op, const Request& r) {
     const auto bytes = static_cast<int64_t>(size_of(r.outputs[0].dtype));
     const Shape& out = r.outputs[0].shape;
-    const int64_t inner = out.slice(op.axis + 1, out.rank()).size(), row = out[op.axis] * inner;
-    rows_ = out.slice(0, op.axis).size(), row_bytes_ = row * bytes;
+    const int64_t inner_size = out.slice(op.axis + 1, out.rank()).size(),
+                  row_size = out[op.axis] * inner_size;
+    rows_ = out.slice(0, op.axis).size(), row_bytes_ = row_size * bytes;
     int64_t first = 0;
     bool is_single = true;
     for (const TensorSpec& in : r.inputs) {
-      const int64_t input_row = in.shape[op.axis] * inner;
-      inputs_.push_back(
-          {StridedCopy({{rows_, input_row, row}, {input_row, 1, 1}}, size_of(in.dtype)),
-           first * bytes, input_row * bytes});
-      is_single = is_single && input_row == 1;
-      first += input_row;
+      const int64_t input_row_size = in.shape[op.axis] * inner_size;
+      inputs_.push_back({StridedCopy({{rows_, input_row_size, row_size}, {input_row_size, 1, 1}},
+                                     size_of(in.dtype)),
+                         first * bytes, input_row_size * bytes});
+      is_single = is_single && input_row_size == 1;
+      first += input_row_size;
     }
     if (is_single) interleave_ = interleave_loop(inputs_.size(), bytes);
   }
@@ -193,7 +194,7 @@ class ConcatKernel final : public Kernel {
     std::byte* to = a.outputs[0] + first * row_bytes_;
     const auto from = [&](size_t i) { return a.inputs[i] + first * inputs_[i].bytes; };
     if (interleave_) {
-      const std::byte* sources[kMaxInterleaved];
+      const std::byte* sources[kMaxInterleavedArrays];
       for (size_t i = 0; i < inputs_.size(); ++i) sources[i] = from(i);
       return interleave_(sources, rows, to);
     }

@@ -75,12 +75,12 @@ class ArgReduceKernel final : public Kernel {
     }
   }
   void run_columns(const Arguments& a) const {
-    const int64_t units = view_.outer * tiles_.per_outer_index;
+    const int64_t tile_count = view_.outer * tiles_.per_outer_index;
     a.threads.blocks(
-        units, lines_per_task(view_.length * tiles_.width), [&](int64_t begin, int64_t end) {
-          for (int64_t unit = begin; unit < end; ++unit) {
-            const int64_t outer = unit / tiles_.per_outer_index,
-                          column = unit % tiles_.per_outer_index * tiles_.width;
+        tile_count, lines_per_task(view_.length * tiles_.width), [&](int64_t begin, int64_t end) {
+          for (int64_t tile = begin; tile < end; ++tile) {
+            const int64_t outer = tile / tiles_.per_outer_index,
+                          column = tile % tiles_.per_outer_index * tiles_.width;
             const int64_t width = std::min(tiles_.width, view_.inner - column);
             loops_.find_in_columns(
                 element_address(a, outer * view_.inner, 0) + static_cast<size_t>(column) * bytes_,
@@ -100,16 +100,16 @@ class ArgReduceKernel final : public Kernel {
 template <class T>
 class CumulativeKernel final : public Kernel {
  public:
-  CumulativeKernel(AxisView view, bool reverse)
-      : view_(view), tiles_(view, kTileLines), is_reversed_(reverse) {}
+  CumulativeKernel(AxisView view, bool is_reversed)
+      : view_(view), tiles_(view, kTileLines), is_reversed_(is_reversed) {}
   void run(const Arguments& a) const override {
-    const int64_t units = view_.outer * tiles_.per_outer_index;
+    const int64_t tile_count = view_.outer * tiles_.per_outer_index;
     a.threads.blocks(
-        units, lines_per_task(view_.length * tiles_.width), [&](int64_t begin, int64_t end) {
-          for (int64_t unit = begin; unit < end; ++unit) {
-            const int64_t column = unit % tiles_.per_outer_index * tiles_.width;
+        tile_count, lines_per_task(view_.length * tiles_.width), [&](int64_t begin, int64_t end) {
+          for (int64_t tile = begin; tile < end; ++tile) {
+            const int64_t column = tile % tiles_.per_outer_index * tiles_.width;
             const int64_t offset =
-                unit / tiles_.per_outer_index * view_.length * view_.inner + column;
+                tile / tiles_.per_outer_index * view_.length * view_.inner + column;
             view_.inner == 1 ? run_line(a, offset)
                              : run_tile(a, offset, std::min(tiles_.width, view_.inner - column));
           }

@@ -17,7 +17,7 @@ constexpr int64_t kTileSide = 32;
 constexpr int64_t kMaxShortLength = 8, kLinesPerBlock = 1024;
 
 /// Drops axes of size 1 and merges adjacent axes whose strides match in both arrays.
-std::vector<StridedCopy::Axis> merged(const std::vector<StridedCopy::Axis>& axes) {
+std::vector<StridedCopy::Axis> merge_axes(const std::vector<StridedCopy::Axis>& axes) {
   std::vector<StridedCopy::Axis> result;
   for (const auto& axis : axes) {
     if (axis.size == 1) continue;
@@ -35,18 +35,19 @@ std::vector<StridedCopy::Axis> merged(const std::vector<StridedCopy::Axis>& axes
 
 StridedCopy::StridedCopy(std::vector<Axis> axes, size_t bytes) : element_bytes_(bytes) {
   is_empty_ = std::any_of(axes.begin(), axes.end(), [](const Axis& a) { return a.size == 0; });
-  outer_ = merged(axes);
-  if (is_empty_ || outer_.empty()) return;
-  inner_ = outer_.back();
-  outer_.pop_back();
-  auto contiguous = [](const Axis& a) { return a.source_stride == 1; };
-  if (std::abs(inner_.source_stride) > 1) {
-    if (auto it = std::find_if(outer_.begin(), outer_.end(), contiguous); it != outer_.end()) {
+  outer_axes_ = merge_axes(axes);
+  if (is_empty_ || outer_axes_.empty()) return;
+  inner_axis_ = outer_axes_.back();
+  outer_axes_.pop_back();
+  auto reads_contiguously = [](const Axis& a) { return a.source_stride == 1; };
+  if (std::abs(inner_axis_.source_stride) > 1) {
+    if (auto it = std::find_if(outer_axes_.begin(), outer_axes_.end(), reads_contiguously);
+        it != outer_axes_.end()) {
       transposed_axis_ = *it;
-      outer_.erase(it);
+      outer_axes_.erase(it);
     }
   }
-  for (const Axis& axis : outer_) line_count_ *= axis.size;
+  for (const Axis& axis : outer_axes_) line_count_ *= axis.size;
 }
 
 /// Calls f(from, to, count) for the lines [begin, end). Lines are numbered by the indices of the
@@ -55,15 +56,16 @@ template <class T, class F>
 static void for_runs(const std::vector<StridedCopy::Axis>& axes, const T* from, T* to,
                      int64_t begin, int64_t end, F&& f) {
   if (axes.empty()) return f(from, to, int64_t{1});
-  const StridedCopy::Axis& last = axes.back();
+  const StridedCopy::Axis& last_axis = axes.back();
   for (int64_t line = begin; line < end;) {
-    const int64_t first_index = line % last.size,
-                  count = std::min(last.size - first_index, end - line);
-    int64_t remaining = line / last.size, source_offset = first_index * last.source_stride,
-            target_offset = first_index * last.target_stride;
+    const int64_t first_index = line % last_axis.size,
+                  count = std::min(last_axis.size - first_index, end - line);
+    int64_t remaining_index = line / last_axis.size,
+            source_offset = first_index * last_axis.source_stride,
+            target_offset = first_index * last_axis.target_stride;
     for (size_t i = axes.size() - 1; i-- > 0;) {
-      const int64_t index = remaining % axes[i].size;
-      remaining /= axes[i].size;
+      const int64_t index = remaining_index % axes[i].size;
+      remaining_index /= axes[i].size;
       source_offset += index * axes[i].source_stride;
       target_offset += index * axes[i].target_stride;
     }
@@ -86,31 +88,33 @@ static void copy_line(const StridedCopy::Axis& axis, const T* from, T* to) {
   }
 }
 
-/// Copies `count` lines along the axis `inner`, which follow one another along the axis `last`.
+/// Copies `count` lines along the axis `inner_axis`, which follow one another along the axis
+/// `last_axis`.
 template <class T>
-static void copy_run(const StridedCopy::Axis& last, const StridedCopy::Axis& inner, const T* from,
-                     T* to, int64_t count) {
+static void copy_run(const StridedCopy::Axis& last_axis, const StridedCopy::Axis& inner_axis,
+                     const T* from, T* to, int64_t count) {
   constexpr auto kBytes = static_cast<int64_t>(sizeof(T));
   const auto* source = reinterpret_cast<const std::byte*>(from);
   auto* target = reinterpret_cast<std::byte*>(to);
-  const bool is_contiguous = inner.target_stride == 1 && last.target_stride == inner.size;
-  if (is_contiguous && inner.source_stride == 0) {
-    repeat_loop(sizeof(T))(from, last.source_stride, count, inner.size, to);
-  } else if (is_contiguous && inner.source_stride == 1 && last.source_stride == 0) {
-    repeat_row(source, inner.size * kBytes, count, target);
-  } else if (inner.source_stride == 1 && inner.target_stride == 1) {
-    copy_rows(source, last.source_stride * kBytes, target, last.target_stride * kBytes,
-              inner.size * kBytes, count);
+  const bool is_contiguous =
+      inner_axis.target_stride == 1 && last_axis.target_stride == inner_axis.size;
+  if (is_contiguous && inner_axis.source_stride == 0) {
+    repeat_loop(sizeof(T))(from, last_axis.source_stride, count, inner_axis.size, to);
+  } else if (is_contiguous && inner_axis.source_stride == 1 && last_axis.source_stride == 0) {
+    repeat_row(source, inner_axis.size * kBytes, count, target);
+  } else if (inner_axis.source_stride == 1 && inner_axis.target_stride == 1) {
+    copy_rows(source, last_axis.source_stride * kBytes, target, last_axis.target_stride * kBytes,
+              inner_axis.size * kBytes, count);
   } else {
     for (int64_t i = 0; i < count; ++i)
-      copy_line(inner, from + i * last.source_stride, to + i * last.target_stride);
+      copy_line(inner_axis, from + i * last_axis.source_stride, to + i * last_axis.target_stride);
   }
 }
 
 template <class T>
 void StridedCopy::run_lines(const T* from, T* to, int64_t begin, int64_t end) const {
-  for_runs(outer_, from, to, begin, end, [&](const T* source, T* target, int64_t count) {
-    copy_run(outer_.back(), inner_, source, target, count);
+  for_runs(outer_axes_, from, to, begin, end, [&](const T* source, T* target, int64_t count) {
+    copy_run(outer_axes_.back(), inner_axis_, source, target, count);
   });
 }
 
@@ -118,15 +122,16 @@ void StridedCopy::run_lines(const T* from, T* to, int64_t begin, int64_t end) co
 /// cache while all of its elements are copied.
 template <class T>
 void StridedCopy::run_short_lines(const T* from, T* to, int64_t begin, int64_t end) const {
-  const int64_t blocks = pieces(inner_.size, kLinesPerBlock);
-  for (int64_t unit = begin; unit < end; ++unit) {
-    const int64_t first = unit % blocks * kLinesPerBlock, line = unit / blocks,
-                  last = std::min(first + kLinesPerBlock, inner_.size);
-    for_runs(outer_, from, to, line, line + 1, [&](const T* source, T* target, int64_t) {
+  const int64_t blocks_per_line = pieces(inner_axis_.size, kLinesPerBlock);
+  for (int64_t block_index = begin; block_index < end; ++block_index) {
+    const int64_t first = block_index % blocks_per_line * kLinesPerBlock,
+                  line = block_index / blocks_per_line,
+                  last = std::min(first + kLinesPerBlock, inner_axis_.size);
+    for_runs(outer_axes_, from, to, line, line + 1, [&](const T* source, T* target, int64_t) {
       for (int64_t i = 0; i < transposed_axis_.size;
            ++i, ++source, target += transposed_axis_.target_stride)
         for (int64_t j = first; j < last; ++j)
-          target[j * inner_.target_stride] = source[j * inner_.source_stride];
+          target[j * inner_axis_.target_stride] = source[j * inner_axis_.source_stride];
     });
   }
 }
@@ -141,7 +146,7 @@ static void prefetch_tile_part(const T* line) {
 }
 
 /// Transposes units [begin, end) of the array tile by tile. A unit has kTileSide indices of
-/// `transposed_axis_`, all indices of `inner_` and one index of every other axis.
+/// `transposed_axis_`, all indices of `inner_axis_` and one index of every other axis.
 template <class T>
 void StridedCopy::run_tiles(const T* from, T* to, int64_t begin, int64_t end) const {
   const int64_t tiles = (transposed_axis_.size + kTileSide - 1) / kTileSide;
@@ -149,21 +154,24 @@ void StridedCopy::run_tiles(const T* from, T* to, int64_t begin, int64_t end) co
     const int64_t first = unit % tiles * kTileSide,
                   last = std::min(first + kTileSide, transposed_axis_.size);
     const int64_t line = unit / tiles;
-    for_runs(outer_, from, to, line, line + 1, [&](const T* source, T* target, int64_t) {
+    for_runs(outer_axes_, from, to, line, line + 1, [&](const T* source, T* target, int64_t) {
       // a copy of the tile, so that both reads and writes of the arrays are contiguous
       T tile[kTileSide][kTileSide + 1];
-      for (int64_t block = 0; block < inner_.size; block += kTileSide) {
-        const int64_t n = std::min(kTileSide, inner_.size - block);
-        const bool has_next_block = block + kTileSide < inner_.size;
+      for (int64_t block = 0; block < inner_axis_.size; block += kTileSide) {
+        const int64_t n = std::min(kTileSide, inner_axis_.size - block);
+        const bool has_next_block = block + kTileSide < inner_axis_.size;
         for (int64_t j = 0; j < n; ++j) {
-          const T* line = source + (block + j) * inner_.source_stride;
-          if (has_next_block) prefetch_tile_part(line + kTileSide * inner_.source_stride + first);
+          const T* line = source + (block + j) * inner_axis_.source_stride;
+          if (has_next_block)
+            prefetch_tile_part(line + kTileSide * inner_axis_.source_stride + first);
           std::copy(line + first, line + last, tile[j]);
         }
         for (int64_t i = first; i < last; ++i) {
-          T* to_line = target + i * transposed_axis_.target_stride + block * inner_.target_stride;
-          if (has_next_block) prefetch_tile_part(to_line + kTileSide * inner_.target_stride);
-          for (int64_t j = 0; j < n; ++j) to_line[j * inner_.target_stride] = tile[j][i - first];
+          T* to_line =
+              target + i * transposed_axis_.target_stride + block * inner_axis_.target_stride;
+          if (has_next_block) prefetch_tile_part(to_line + kTileSide * inner_axis_.target_stride);
+          for (int64_t j = 0; j < n; ++j)
+            to_line[j * inner_axis_.target_stride] = tile[j][i - first];
         }
       }
     });
@@ -175,21 +183,21 @@ void StridedCopy::run_typed(const std::byte* source, std::byte* target, CpuThrea
   const T* from = reinterpret_cast<const T*>(source);
   T* to = reinterpret_cast<T*>(target);
   if (transposed_axis_.size > 1 && transposed_axis_.size <= kMaxShortLength) {
-    threads.blocks(line_count_ * pieces(inner_.size, kLinesPerBlock), 4,
+    threads.blocks(line_count_ * pieces(inner_axis_.size, kLinesPerBlock), 4,
                    [&](int64_t begin, int64_t end) { run_short_lines(from, to, begin, end); });
   } else if (transposed_axis_.size > 1) {
     const int64_t tiles = (transposed_axis_.size + kTileSide - 1) / kTileSide * line_count_;
     const int64_t tiles_per_task = std::max<int64_t>(
-        1, kMinTaskElements / (inner_.size * std::min(kTileSide, transposed_axis_.size)));
+        1, kMinTaskElements / (inner_axis_.size * std::min(kTileSide, transposed_axis_.size)));
     threads.blocks(tiles, tiles_per_task,
                    [&](int64_t begin, int64_t end) { run_tiles(from, to, begin, end); });
   } else if (line_count_ == 1) {
-    threads.blocks(inner_.size, 4 * kMinTaskElements, [&](int64_t begin, int64_t end) {
-      copy_line({end - begin, inner_.source_stride, inner_.target_stride},
-                from + begin * inner_.source_stride, to + begin * inner_.target_stride);
+    threads.blocks(inner_axis_.size, 4 * kMinTaskElements, [&](int64_t begin, int64_t end) {
+      copy_line({end - begin, inner_axis_.source_stride, inner_axis_.target_stride},
+                from + begin * inner_axis_.source_stride, to + begin * inner_axis_.target_stride);
     });
   } else {
-    const int64_t lines_per_task = std::max<int64_t>(1, kMinTaskElements / inner_.size);
+    const int64_t lines_per_task = std::max<int64_t>(1, kMinTaskElements / inner_axis_.size);
     threads.blocks(line_count_, lines_per_task,
                    [&](int64_t begin, int64_t end) { run_lines(from, to, begin, end); });
   }

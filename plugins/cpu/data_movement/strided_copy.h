@@ -32,9 +32,9 @@ class StridedCopy {
 
   size_t element_bytes_ = 0;
   bool is_empty_ = false;
-  Axis inner_{1, 1, 1};            ///< the innermost axis of the target
+  Axis inner_axis_{1, 1, 1};       ///< the innermost axis of the target
   Axis transposed_axis_{1, 0, 0};  ///< in a transposition, the innermost axis of the source
-  std::vector<Axis> outer_;
+  std::vector<Axis> outer_axes_;
   int64_t line_count_ = 1;  ///< number of combinations of the outer axes
 };
 

@@ -10,7 +10,7 @@ constexpr int64_t kMaxPeriod = 512;
 // The shortest runs (Broadcast::run) of an input that is read in place, without a copy to a block.
 constexpr int64_t kMinRowLength = 256, kMinColumnLength = 128;
 
-size_t args_of(FusedStep::Kind kind) {
+size_t arg_count(FusedStep::Kind kind) {
   constexpr size_t kArgs[] = {1, 2, 3, 1, 2};
   return kArgs[static_cast<size_t>(kind)];
 }
@@ -31,7 +31,7 @@ std::vector<int> match_registers(const Chain& chain, const std::vector<FusedStep
   std::vector<int> program_registers(chain.is_scalar.size(), -1);
   for (const FusedStep& chain_step : chain.steps) {
     FusedStep step = steps[first++];
-    for (size_t i = 0; i < args_of(chain_step.kind); ++i) {
+    for (size_t i = 0; i < arg_count(chain_step.kind); ++i) {
       int& program_register = program_registers[chain_step.args[i]];
       if (program_register < 0 && step.args[i] < first_result) program_register = step.args[i];
       if (program_register != step.args[i]) return {};
@@ -49,7 +49,7 @@ bool is_needed_later(int reg, const std::vector<FusedStep>& steps, size_t first,
                      const std::vector<int>& outputs) {
   if (contains(outputs, reg)) return true;
   for (size_t i = first + count; i < steps.size(); ++i) {
-    const auto end = steps[i].args.begin() + args_of(steps[i].kind);
+    const auto end = steps[i].args.begin() + arg_count(steps[i].kind);
     if (std::find(steps[i].args.begin(), end, reg) != end) return true;
   }
   return false;
@@ -123,9 +123,9 @@ void Elementwise::add_inputs(const Request& request, const std::vector<FusedStep
     bool is_read_by_element = false;
     for (const FusedStep& step : steps) {
       const bool is_scatter = step.kind == FusedStep::Kind::scatter;
-      const size_t args = args_of(step.kind);
-      const bool is_read = std::find(step.args.begin(), step.args.begin() + args, r.input) !=
-                           step.args.begin() + args;
+      const size_t step_arg_count = arg_count(step.kind);
+      const bool is_read = std::find(step.args.begin(), step.args.begin() + step_arg_count,
+                                     r.input) != step.args.begin() + step_arg_count;
       (is_scatter ? r.is_read_by_scatter : is_read_by_element) |= is_read;
     }
     if (r.is_read_by_scatter && !is_read_by_element) {
@@ -154,8 +154,8 @@ void Elementwise::add_inputs(const Request& request, const std::vector<FusedStep
 
 /// Finds the bfloat16 registers whose values need no conversion to float32, because only casts and
 /// steps with bfloat16 loops read and write them.
-std::vector<bool> Elementwise::find_unconverted(const std::vector<FusedStep>& steps,
-                                                const std::vector<int>& outputs) const {
+std::vector<bool> Elementwise::find_unconverted_steps(const std::vector<FusedStep>& steps,
+                                                      const std::vector<int>& outputs) const {
   using Kind = FusedStep::Kind;
   const size_t inputs = registers_.size();
   std::vector<bool> is_unconverted, is_cell;
@@ -167,7 +167,7 @@ std::vector<bool> Elementwise::find_unconverted(const std::vector<FusedStep>& st
   }
   for (const FusedStep& step : steps) {
     const bool is_scatter = step.kind == Kind::scatter;
-    const auto end = step.args.begin() + args_of(step.kind);
+    const auto end = step.args.begin() + arg_count(step.kind);
     is_cell.push_back(!is_scatter &&
                       std::all_of(step.args.begin(), end, [&](int r) { return is_cell[r]; }));
     dtypes.push_back(step.dtype),
@@ -180,7 +180,7 @@ std::vector<bool> Elementwise::find_unconverted(const std::vector<FusedStep>& st
       const FusedStep& step = steps[s];
       if (step.kind == Kind::cast || step.kind == Kind::scatter || is_cell[inputs + s]) continue;
       std::vector<size_t> registers = {inputs + s};
-      for (size_t i = 0; i < args_of(step.kind); ++i)
+      for (size_t i = 0; i < arg_count(step.kind); ++i)
         registers.push_back(static_cast<size_t>(step.args[i]));
       std::erase_if(registers, [&](size_t r) { return compute_dtype_of(dtypes[r]) == dtypes[r]; });
       // A loop can read a cell (a scalar register) as a float32 number, except the loop of a
@@ -198,7 +198,7 @@ std::vector<bool> Elementwise::find_unconverted(const std::vector<FusedStep>& st
 
 bool Elementwise::add_steps(const Request& request, const std::vector<FusedStep>& steps,
                             const std::vector<int>& outputs) {
-  const std::vector<bool> is_unconverted = find_unconverted(steps, outputs),
+  const std::vector<bool> is_unconverted = find_unconverted_steps(steps, outputs),
                           is_read_by_select =
                               find_registers_of_selects(steps, is_unconverted.size());
   for (size_t i = 0; i < registers_.size(); ++i) {
@@ -308,20 +308,21 @@ bool Elementwise::add_step(const FusedStep& step, bool is_unconverted, bool is_s
   Register result;
   result.dtype = step.dtype, result.is_unconverted = is_unconverted;
   auto arg = [&](size_t i) -> Register& { return registers_[step.args[i]]; };
-  const size_t args = args_of(step.kind);
-  bool all_cells = true;
-  for (size_t i = 0; i < args; ++i) all_cells &= arg(i).is_cell();
-  if (all_cells) result.source = Source::cell;
+  const size_t step_arg_count = arg_count(step.kind);
+  bool all_args_are_cells = true;
+  for (size_t i = 0; i < step_arg_count; ++i) all_args_are_cells &= arg(i).is_cell();
+  if (all_args_are_cells) result.source = Source::cell;
   const DType in = arg(step.kind == Kind::binary && arg(0).is_cell() ? 1 : 0).loop_dtype();
   if (step.kind == Kind::unary) {
     s.unary = unary_loop(step.unary, in);
     cost_ += cost_of(step.unary);
   } else if (step.kind == Kind::binary) {
-    s.binary = choose_loop(step, in, all_cells);
+    s.binary = choose_loop(step, in, all_args_are_cells);
     cost_ += cost_of(step.binary);
   } else if (step.kind == Kind::select) {
     s.select = select_loop(result.bytes());
-    for (size_t i = 0; i < args; ++i) arg(i).is_broadcast |= arg(i).is_cell() && !all_cells;
+    for (size_t i = 0; i < step_arg_count; ++i)
+      arg(i).is_broadcast |= arg(i).is_cell() && !all_args_are_cells;
     cost_ += 1;
   } else {
     s.unary = cast_loop(in, result.loop_dtype());
@@ -332,11 +333,12 @@ bool Elementwise::add_step(const FusedStep& step, bool is_unconverted, bool is_s
     s.widen = cast_loop(step.dtype, DType::float32);
   }
   if (!s.unary && !s.binary && !s.select) return false;
-  for (size_t i = 0; i < args && !s.binary; ++i) arg(i).is_broadcast |= arg(i).is_column();
-  for (size_t i = 0; i < args; ++i)
-    arg(i).last_read = all_cells ? arg(i).last_read : static_cast<int>(steps_.size());
+  for (size_t i = 0; i < step_arg_count && !s.binary; ++i)
+    arg(i).is_broadcast |= arg(i).is_column();
+  for (size_t i = 0; i < step_arg_count; ++i)
+    arg(i).last_read = all_args_are_cells ? arg(i).last_read : static_cast<int>(steps_.size());
   registers_.push_back(result);
-  (all_cells ? cell_steps_ : steps_).push_back(s);
+  (all_args_are_cells ? cell_steps_ : steps_).push_back(s);
   return true;
 }
 
@@ -345,18 +347,18 @@ bool Elementwise::add_step(const FusedStep& step, bool is_unconverted, bool is_s
 /// for all blocks). If the operands are of different kinds, a loop with a scalar operand, if there
 /// is one, gets the operand with fewer numbers as the scalar. All other columns are broadcast, and
 /// so are all other cells unless both operands are cells.
-BinaryLoop Elementwise::choose_loop(const FusedStep& step, DType dtype, bool all_cells) {
+BinaryLoop Elementwise::choose_loop(const FusedStep& step, DType dtype, bool all_args_are_cells) {
   Register &a = registers_[step.args[0]], &b = registers_[step.args[1]];
   const BinaryLoops loops = binary_loops(step.binary, dtype);
-  const bool any_cell = a.is_cell() || b.is_cell();
-  const bool first_is_scalar = any_cell ? a.is_number() : a.is_column(),
-             second_is_scalar = any_cell ? b.is_number() : b.is_column();
-  const bool has_one_scalar = !all_cells && first_is_scalar != second_is_scalar;
+  const bool has_cell = a.is_cell() || b.is_cell();
+  const bool first_is_scalar = has_cell ? a.is_number() : a.is_column(),
+             second_is_scalar = has_cell ? b.is_number() : b.is_column();
+  const bool has_one_scalar = !all_args_are_cells && first_is_scalar != second_is_scalar;
   const BinaryLoop loop_beside_scalar = !has_one_scalar   ? nullptr
                                         : first_is_scalar ? loops.first_scalar
                                                           : loops.second_scalar;
   const auto broadcast_if_needed = [&](Register& r, bool is_scalar_operand) {
-    r.is_broadcast |= (r.is_column() || (r.is_cell() && !all_cells)) &&
+    r.is_broadcast |= (r.is_column() || (r.is_cell() && !all_args_are_cells)) &&
                       !(is_scalar_operand && loop_beside_scalar);
   };
   broadcast_if_needed(a, first_is_scalar), broadcast_if_needed(b, second_is_scalar);

@@ -141,12 +141,12 @@ class Elementwise final : public Kernel {
 
   void add_inputs(const Request& request, const std::vector<FusedStep>& steps,
                   std::span<const Window> windows);
-  std::vector<bool> find_unconverted(const std::vector<FusedStep>& steps,
-                                     const std::vector<int>& outputs) const;
+  std::vector<bool> find_unconverted_steps(const std::vector<FusedStep>& steps,
+                                           const std::vector<int>& outputs) const;
   bool add_steps(const Request& request, const std::vector<FusedStep>& steps,
                  const std::vector<int>& outputs);
   bool add_step(const FusedStep& step, bool is_unconverted, bool is_shared);
-  BinaryLoop choose_loop(const FusedStep& step, DType dtype, bool all_cells);
+  BinaryLoop choose_loop(const FusedStep& step, DType dtype, bool all_args_are_cells);
   bool add_scatter(const Request& request, const FusedStep& step);
   bool add_chain(const Chain& chain, const std::vector<FusedStep>& steps, size_t first,
                  const std::vector<int>& outputs);

@@ -95,18 +95,18 @@ void Elementwise::choose_layout() {
                           boundary_lengths_.end());
   bool has_rounding =
       std::any_of(steps_.begin(), steps_.end(), [](const Step& s) { return s.round != nullptr; });
-  size_t slots = static_cast<size_t>(slot_count_) * slot_bytes_ + (has_rounding ? 2 : 0);
+  size_t block_slot_count = static_cast<size_t>(slot_count_) * slot_bytes_ + (has_rounding ? 2 : 0);
   has_rows_ = steps_.size() == 1 && steps_[0].chain_call >= 0 && columns_of(chain_calls_[0]) > 0;
   if (has_rows_) chain_calls_[0].columns = columns_of(chain_calls_[0]);
-  if (slots == 0 && (periodic == 0 || has_rows_)) {
+  if (block_slot_count == 0 && (periodic == 0 || has_rows_)) {
     max_block_length_ = 8 * kMaxBlockElements;
-  } else if (slots == 0) {  // the repeated periodic inputs must stay in the cache
+  } else if (block_slot_count == 0) {  // the repeated periodic inputs must stay in the cache
     max_block_length_ = std::min<int64_t>(
         4 * kBlockBytes / (arrays + periodic) / kMinBlockElements * kMinBlockElements,
         kMaxBlockElements);
   } else {
-    max_block_length_ = static_cast<int64_t>(kBlockBytes / (slots + arrays)) / kMinBlockElements *
-                        kMinBlockElements;
+    max_block_length_ = static_cast<int64_t>(kBlockBytes / (block_slot_count + arrays)) /
+                        kMinBlockElements * kMinBlockElements;
     max_block_length_ = std::clamp(max_block_length_, kMinBlockElements, kMaxBlockElements);
   }
   for (int i : periodic_registers_) {

@@ -78,8 +78,8 @@ void Elementwise::repeat_periodic_inputs(const Arguments& a) const {
     const size_t total = static_cast<size_t>(repeated_length(r)) * r.bytes();
     std::byte* to = a.scratch + r.periodic_offset;
     std::memcpy(to, a.inputs[r.input], std::min(period, total));
-    for (size_t done = period; done < total; done *= 2)
-      std::memcpy(to + done, to, std::min(done, total - done));
+    for (size_t copied_bytes = period; copied_bytes < total; copied_bytes *= 2)
+      std::memcpy(to + copied_bytes, to, std::min(copied_bytes, total - copied_bytes));
   }
 }
 
@@ -169,7 +169,7 @@ void Elementwise::load_block(const Arguments& a, int64_t begin, int64_t n, Block
 /// rows of the updates whose index is r.
 void Elementwise::sum_rows(const Arguments& a, const Scatter& s, int64_t begin, int64_t n,
                            std::byte* to) const {
-  const auto* lists = reinterpret_cast<const int32_t*>(a.scratch + s.offset);
+  const auto* row_lists = reinterpret_cast<const int32_t*>(a.scratch + s.offset);
   const size_t register_bytes = registers_[s.reg].bytes(),
                stored_bytes = size_of(registers_[s.reg].dtype);
   std::memset(to, 0, static_cast<size_t>(n) * register_bytes);
@@ -178,7 +178,7 @@ void Elementwise::sum_rows(const Arguments& a, const Scatter& s, int64_t begin, 
     const int64_t column = element % s.width,
                   count = std::min(s.width - column, begin + n - element);
     std::byte* sum = to + static_cast<size_t>(element - begin) * register_bytes;
-    s.lists.for_each(lists, element / s.width, [&](int64_t i) {
+    s.lists.for_each(row_lists, element / s.width, [&](int64_t i) {
       const std::byte* row =
           a.inputs[s.updates] + static_cast<size_t>(i * s.width + column) * stored_bytes;
       if (s.widen) s.widen(row, wide, count), row = wide;

@@ -3,13 +3,13 @@
 namespace crescent::cpu {
 
 std::unique_ptr<Epilogue> Epilogue::make(std::unique_ptr<Kernel>& next, int input,
-                                         int product_inputs) {
+                                         int product_input_count) {
   auto* kernel = dynamic_cast<Elementwise*>(next.get());
   if (!kernel || !kernel->can_be_epilogue(input)) return nullptr;
   auto epilogue = std::make_unique<Epilogue>();
   static_cast<void>(next.release());
   epilogue->kernel_.reset(kernel);
-  epilogue->input_ = input, epilogue->product_inputs_ = product_inputs;
+  epilogue->input_index_ = input, epilogue->product_input_count_ = product_input_count;
   return epilogue;
 }
 
@@ -17,24 +17,26 @@ std::unique_ptr<Epilogue> Epilogue::make(std::unique_ptr<Kernel>& next, int inpu
 /// epilogue's own kernel, if this kernel allows it, because the inputs of the product are read
 /// until the product is complete.
 bool Epilogue::may_share(int input, int output) const {
-  const int epilogue_input = input - product_inputs_;
+  const int epilogue_input = input - product_input_count_;
   return epilogue_input >= 0 && output < kernel_->output_count() &&
-         kernel_->may_share(epilogue_input < input_ ? epilogue_input : epilogue_input + 1, output);
+         kernel_->may_share(epilogue_input < input_index_ ? epilogue_input : epilogue_input + 1,
+                            output);
 }
 
 Epilogue::Invocation::Invocation(const Epilogue& epilogue, const Arguments& joint_arguments,
                                  std::byte* scratch)
     : epilogue_(epilogue),
       arguments_{inputs_, joint_arguments.outputs, scratch, joint_arguments.threads} {
-  const std::byte* const* from = joint_arguments.inputs + epilogue.product_inputs_;
+  const std::byte* const* from = joint_arguments.inputs + epilogue.product_input_count_;
   for (int i = 0; i < epilogue.kernel_->input_count(); ++i)
-    inputs_[i] = i == epilogue.input_ ? nullptr : *from++;
+    inputs_[i] = i == epilogue.input_index_ ? nullptr : *from++;
   epilogue.kernel_->begin(arguments_, cells_);
 }
 
 void Epilogue::Invocation::operator()(int64_t begin, int64_t end, const void* product_part) const {
-  epilogue_.kernel_->run_range(arguments_, cells_, begin, end,
-                               {epilogue_.input_, static_cast<const std::byte*>(product_part)});
+  epilogue_.kernel_->run_range(
+      arguments_, cells_, begin, end,
+      {epilogue_.input_index_, static_cast<const std::byte*>(product_part)});
 }
 
 bool EpilogueHost::fuse_epilogue(std::unique_ptr<Kernel>& next, int input) {

@@ -13,10 +13,10 @@ class Epilogue {
  public:
   /// Makes an epilogue of the kernel `next`, whose input `input` is the product's result. Returns
   /// null and leaves `next` unchanged if the kernel cannot run range by range. In the arguments,
-  /// the other inputs of the epilogue follow the `product_inputs` inputs of the product; the
+  /// the other inputs of the epilogue follow the `product_input_count` inputs of the product; the
   /// outputs are those of the epilogue.
   static std::unique_ptr<Epilogue> make(std::unique_ptr<Kernel>& next, int input,
-                                        int product_inputs);
+                                        int product_input_count);
 
   size_t scratch_bytes() const { return kernel_->scratch_bytes(); }
   double flops() const { return kernel_->flops(); }
@@ -27,7 +27,7 @@ class Epilogue {
 
  private:
   std::unique_ptr<Elementwise> kernel_;
-  int input_ = 0, product_inputs_ = 0;
+  int input_index_ = 0, product_input_count_ = 0;
 };
 
 /// One run of an epilogue.
@@ -60,7 +60,7 @@ class EpilogueHost : public Kernel {
     return epilogue_ && epilogue_->may_share(input, output);
   }
   size_t scratch_bytes() const final {
-    return product_scratch() + (epilogue_ ? epilogue_->scratch_bytes() : 0);
+    return aligned_product_scratch() + (epilogue_ ? epilogue_->scratch_bytes() : 0);
   }
   std::string name() const final {
     return product_name() + (epilogue_ ? ", " + epilogue_->name() : "");
@@ -80,11 +80,11 @@ class EpilogueHost : public Kernel {
   using MaybeEpilogue = std::optional<Epilogue::Invocation>;
   /// Prepares the epilogue, if there is one, for a run of the product.
   void begin(const Arguments& a, MaybeEpilogue& invocation) const {
-    if (epilogue_) invocation.emplace(*epilogue_, a, a.scratch + product_scratch());
+    if (epilogue_) invocation.emplace(*epilogue_, a, a.scratch + aligned_product_scratch());
   }
 
  private:
-  size_t product_scratch() const { return (product_scratch_bytes() + 63) / 64 * 64; }
+  size_t aligned_product_scratch() const { return (product_scratch_bytes() + 63) / 64 * 64; }
 
   int input_count_;
   std::unique_ptr<Epilogue> epilogue_;

@@ -200,7 +200,7 @@ BinaryLoops find_loops(BinaryKind kind, std::index_sequence<i...>) {
 /// Comparisons of bfloat16.
 template <K kind, bool first_is_scalar, bool second_is_scalar>
 void half_compare(const void* pa, const void* pb, void* py, size_t n) {
-  const auto widened = [](uint16_t bits) {
+  const auto as_float = [](uint16_t bits) {
     return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
   };
   const auto *a = static_cast<const uint16_t*>(pa), *b = static_cast<const uint16_t*>(pb);
@@ -208,8 +208,8 @@ void half_compare(const void* pa, const void* pb, void* py, size_t n) {
               b0 = second_is_scalar ? *static_cast<const float*>(pb) : 0;
   auto* y = static_cast<uint8_t*>(py);
   for (size_t i = 0; i < n; ++i) {
-    const float left = first_is_scalar ? a0 : widened(a[i]),
-                right = second_is_scalar ? b0 : widened(b[i]);
+    const float left = first_is_scalar ? a0 : as_float(a[i]),
+                right = second_is_scalar ? b0 : as_float(b[i]);
     y[i] = static_cast<uint8_t>(evaluate_scalars<kind, float>(left, right));
   }
 }

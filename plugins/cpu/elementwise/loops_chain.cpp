@@ -112,12 +112,12 @@ struct RmsPropChain {
   static constexpr std::array<int, 2> kOutputs = {9, 14};
 };
 
-/// The base of chains of one array x and `scalars` scalar inputs.
-template <size_t scalars>
+/// The base of chains of one array x and `scalar_count` scalar inputs.
+template <size_t scalar_count>
 struct FunctionChain {
   static constexpr bool kHasRowLoop = false, kHasSum = false;
   static constexpr int kX = 0, kFirstScalar = 1, kSecondScalar = 2, kThirdScalar = 3,
-                       kInputs = 1 + scalars;
+                       kInputs = 1 + scalar_count;
   static constexpr auto kIsScalar = [] {
     std::array<bool, kInputs> is_scalar{};
     for (size_t i = 1; i < is_scalar.size(); ++i) is_scalar[i] = true;
@@ -244,13 +244,13 @@ struct GeluChain : FunctionChain<3> {
 };
 
 /// Whether another array is added to the normalized array, and as which operand of the addition.
-enum class Addend { none, left, right };
+enum class AddendSide { none, left, right };
 
 /// relu((x - mean) rstd gamma + beta + addend); relu and addend are optional.
-template <Addend addend, bool relu>
+template <AddendSide addend_side, bool relu>
 struct NormalizationChain {
   static constexpr int kX = 0, kMean = 1, kRstd = 2, kGamma = 3, kBeta = 4, kAddend = 5,
-                       kHasAddend = addend != Addend::none, kInputs = 5 + kHasAddend,
+                       kHasAddend = addend_side != AddendSide::none, kInputs = 5 + kHasAddend,
                        kResult = kInputs + 3;
   static constexpr std::array<bool, kInputs> kIsScalar = {};
   static constexpr bool kHasRowLoop = true, kHasSum = false;
@@ -266,8 +266,8 @@ struct NormalizationChain {
         chain_step(BinaryKind::multiply, kInputs, kRstd),
         chain_step(BinaryKind::multiply, kInputs + 1, kGamma),
         chain_step(BinaryKind::add, kInputs + 2, kBeta)};
-    if (addend == Addend::left) steps[4] = chain_step(BinaryKind::add, kAddend, kResult);
-    if (addend == Addend::right) steps[4] = chain_step(BinaryKind::add, kResult, kAddend);
+    if (addend_side == AddendSide::left) steps[4] = chain_step(BinaryKind::add, kAddend, kResult);
+    if (addend_side == AddendSide::right) steps[4] = chain_step(BinaryKind::add, kResult, kAddend);
     if (relu) steps[4 + kHasAddend] = chain_step(UnaryKind::relu, kResult + kHasAddend);
     return steps;
   }();
@@ -381,9 +381,9 @@ double chain_sum(const void* const* in, int64_t n, std::index_sequence<i...>) {
   int64_t begin = 0;  // index of the first element after the whole vectors
   double total = sum_of_lanes(sum_vectors(
       d, n, begin, [&](int64_t at) HWY_ATTR { return result_of(hn::LoadU(d, x + at)); }));
-  HWY_ALIGN float rest[hn::MaxLanes(d)];
-  hn::Store(result_of(load_part(d, x + begin, n - begin)), d, rest);
-  for (int64_t k = 0; k < n - begin; ++k) total += static_cast<double>(rest[k]);
+  HWY_ALIGN float last_results[hn::MaxLanes(d)];
+  hn::Store(result_of(load_part(d, x + begin, n - begin)), d, last_results);
+  for (int64_t k = 0; k < n - begin; ++k) total += static_cast<double>(last_results[k]);
   return total;
 }
 
@@ -411,10 +411,10 @@ std::span<const Chain> chain_table() {
 /// Longer chains come first, because the first one that matches is taken.
 std::span<const Chain> find_chains() {
   return chain_table<
-      AdamWChain, AdamChain, RmsPropChain, LionChain, NormalizationChain<Addend::left, true>,
-      NormalizationChain<Addend::right, true>, NormalizationChain<Addend::left, false>,
-      NormalizationChain<Addend::right, false>, NormalizationChain<Addend::none, true>,
-      NormalizationChain<Addend::none, false>, NanChain, ClipChain, LimitedReluChain,
+      AdamWChain, AdamChain, RmsPropChain, LionChain, NormalizationChain<AddendSide::left, true>,
+      NormalizationChain<AddendSide::right, true>, NormalizationChain<AddendSide::left, false>,
+      NormalizationChain<AddendSide::right, false>, NormalizationChain<AddendSide::none, true>,
+      NormalizationChain<AddendSide::none, false>, NanChain, ClipChain, LimitedReluChain,
       LeakyReluChain, ThresholdChain, EluChain, SeluChain, CeluChain, HardSigmoidChain<true>,
       HardSigmoidChain<false>, HardShrinkChain, SoftShrinkChain, TruncChain, GeluChain>();
 }

@@ -35,9 +35,10 @@ int cores_of_process(int cores) { return std::max(cores / processes_launched_her
 /// divided evenly.
 int available_cores() {
   cpu_set_t set;
-  const int allowed = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-  const int online = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
-  const int cores = std::min(allowed, cores_of_process(std::max(online, allowed)));
+  const int allowed_cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  const int online_cores = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+  const int cores =
+      std::min(allowed_cores, cores_of_process(std::max(online_cores, allowed_cores)));
   const int quota = granted_cores();
   return quota > 0 ? std::min(cores_of_process(quota), cores) : cores;
 }

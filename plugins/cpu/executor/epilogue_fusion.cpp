@@ -44,11 +44,12 @@ class EpilogueFusion {
  private:
   Step& step(size_t s) { return schedule_.steps[s]; }
   size_t root(int value) const { return static_cast<size_t>(schedule_.root(value)); }
-  /// The current position of the step whose original position is `original`, or of the step that it
-  /// was fused with.
-  size_t position_of(size_t original) const {
-    while (fused_with_[original] != original) original = fused_with_[original];
-    return position_[original];
+  /// The current position of the step whose original position is `original_position`, or of the
+  /// step that it was fused with.
+  size_t position_of(size_t original_position) const {
+    while (fused_with_[original_position] != original_position)
+      original_position = fused_with_[original_position];
+    return position_[original_position];
   }
 
   /// Joins the product at position `product` with the step that alone reads its result; returns
@@ -56,9 +57,9 @@ class EpilogueFusion {
   bool join(size_t product) {
     if (!step(product).kernel || !step(product).kernel->can_host_epilogue()) return false;
     const int result = step(product).outputs[0];
-    const std::vector<size_t>& reads = readers_.of(result);
-    if (is_kept_[root(result)] || reads.size() != 1) return false;
-    const size_t reader = position_of(reads[0]);
+    const std::vector<size_t>& reader_positions = readers_.of(result);
+    if (is_kept_[root(result)] || reader_positions.size() != 1) return false;
+    const size_t reader = position_of(reader_positions[0]);
     if (!find_moves(product, reader)) return false;
     const size_t last = last_reader_of_old_values(product, reader);
     if (last != product && !can_run_later(product)) return false;
@@ -100,9 +101,9 @@ class EpilogueFusion {
     size_t last = product;
     for (int output : step(reader).outputs) {
       const auto [first, end] = old_root_by_new_root_.equal_range(root(output));
-      for (auto replaced = first; replaced != end; ++replaced)
-        for (size_t read : readers_.of_root(replaced->second)) {
-          const size_t s = position_of(read);
+      for (auto replaced_value = first; replaced_value != end; ++replaced_value)
+        for (size_t reader_position : readers_.of_root(replaced_value->second)) {
+          const size_t s = position_of(reader_position);
           if (s < reader && !is_moved(s)) last = std::max(last, s);
         }
     }
@@ -120,12 +121,12 @@ class EpilogueFusion {
   bool fuse_reader(size_t product, size_t reader) {
     Step &product_step = step(product), &reader_step = step(reader);
     const size_t result = root(product_step.outputs[0]);
-    const auto read = std::find_if(reader_step.inputs.begin(), reader_step.inputs.end(),
-                                   [&](int value) { return root(value) == result; });
-    if (!product_step.kernel->fuse_epilogue(reader_step.kernel,
-                                            static_cast<int>(read - reader_step.inputs.begin())))
+    const auto read_input = std::find_if(reader_step.inputs.begin(), reader_step.inputs.end(),
+                                         [&](int value) { return root(value) == result; });
+    if (!product_step.kernel->fuse_epilogue(
+            reader_step.kernel, static_cast<int>(read_input - reader_step.inputs.begin())))
       return false;
-    reader_step.inputs.erase(read);
+    reader_step.inputs.erase(read_input);
     product_step.inputs.insert(product_step.inputs.end(), reader_step.inputs.begin(),
                                reader_step.inputs.end());
     product_step.outputs = std::move(reader_step.outputs);

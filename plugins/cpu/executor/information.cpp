@@ -21,8 +21,8 @@ std::string processor_name() {
 
 /// The best instruction set that this machine supports and loops were compiled for.
 std::string instruction_set() {
-  int64_t usable = hwy::SupportedTargets() & HWY_TARGETS;
-  return hwy::TargetName(usable & -usable);
+  int64_t usable_targets = hwy::SupportedTargets() & HWY_TARGETS;
+  return hwy::TargetName(usable_targets & -usable_targets);
 }
 
 std::string onednn_version() {

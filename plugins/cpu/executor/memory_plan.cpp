@@ -264,22 +264,22 @@ bool MemoryPlan::have_same_element_offsets(int a, int b) const {
 
 /// Lets the output of a step reuse the arena memory of an input if no later step reads that input.
 void MemoryPlan::share_in_place() {
-  auto in_arena = [&](size_t root) { return locations[root].kind == Location::Kind::none; };
-  shares_with_.resize(schedule_.values.size());
-  for (size_t v = 0; v < shares_with_.size(); ++v) shares_with_[v] = static_cast<int>(v);
+  auto is_in_arena = [&](size_t root) { return locations[root].kind == Location::Kind::none; };
+  memory_root_.resize(schedule_.values.size());
+  for (size_t v = 0; v < memory_root_.size(); ++v) memory_root_[v] = static_cast<int>(v);
   std::vector<bool> is_lent(schedule_.values.size());
   for (const Step& step : schedule_.steps) {
     for (int output : step.outputs) {
       size_t out = schedule_.root(output);
-      if (!in_arena(out)) continue;
+      if (!is_in_arena(out)) continue;
       for (int input : step.inputs) {
         size_t in = schedule_.root(input);
-        bool is_last_use = in_arena(in) && producer_step_[in] >= 0 &&
+        bool is_last_use = is_in_arena(in) && producer_step_[in] >= 0 &&
                            last_use_[in] == producer_step_[out] && !is_lent[in];
         if (!is_last_use || !have_same_element_offsets(input, output)) continue;
         if (!can_write_in_place(step, input, output)) continue;
         is_lent[in] = true;
-        shares_with_[out] = shares_with_[in];
+        memory_root_[out] = memory_root_[in];
         break;
       }
     }
@@ -293,7 +293,7 @@ void MemoryPlan::pack() {
     for (int output : step.outputs) {
       size_t root = schedule_.root(output);
       if (locations[root].kind != Location::Kind::none) continue;
-      size_t memory_root = shares_with_[root];
+      size_t memory_root = memory_root_[root];
       if (block_of_root[memory_root] < 0) {
         block_of_root[memory_root] = static_cast<int>(blocks.size());
         blocks.push_back(
@@ -305,10 +305,11 @@ void MemoryPlan::pack() {
       locations[root].kind = Location::Kind::arena;
     }
   }
-  scratch.resize(schedule_.steps.size());
+  scratch_offsets.resize(schedule_.steps.size());
   for (size_t s = 0; s < schedule_.steps.size(); ++s) {
     size_t bytes = aligned(schedule_.steps[s].kernel->scratch_bytes());
-    if (bytes > 0) blocks.push_back({bytes, static_cast<int>(s), end_step_[s], 0, {&scratch[s]}});
+    if (bytes > 0)
+      blocks.push_back({bytes, static_cast<int>(s), end_step_[s], 0, {&scratch_offsets[s]}});
   }
   arena_bytes = assign_offsets(blocks);
 }

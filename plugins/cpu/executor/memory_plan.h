@@ -30,7 +30,7 @@ struct MemoryPlan {
   /// For each value, where its memory is; only entries of root values (Schedule::root) are used.
   std::vector<Location> locations;
   /// For each step, the offset of its scratch memory in the arena.
-  std::vector<size_t> scratch;
+  std::vector<size_t> scratch_offsets;
   std::vector<int> prepacked;  ///< indices of the values that are in the prepack cache
   size_t arena_bytes = 0;
 
@@ -63,7 +63,7 @@ struct MemoryPlan {
   /// if there is none.
   std::vector<int> last_overlapped_use_;
   /// For each root value, the root value whose memory it reuses, or the value itself.
-  std::vector<int> shares_with_;
+  std::vector<int> memory_root_;
 };
 
 }  // namespace crescent::cpu

@@ -34,9 +34,9 @@ bool is_check(const Step& step) {
   return step.kernel->may_fail() || (step.op && step.op->effect() == Effect::check);
 }
 
-class Overlap {
+class ExchangeOverlapper {
  public:
-  explicit Overlap(Schedule& schedule) : schedule_(schedule), readers_(schedule) {}
+  explicit ExchangeOverlapper(Schedule& schedule) : schedule_(schedule), readers_(schedule) {}
 
   void run() {
     if (std::none_of(steps().begin(), steps().end(), is_exchange)) return;
@@ -73,19 +73,20 @@ class Overlap {
   /// the steps that compute its inputs and after the checks that came before it, an exchange also
   /// after the previous step whose effect must keep its order (Effect::ordered).
   void move_up() {
-    std::vector<size_t> new_position(steps().size()), producer(schedule_.values.size(), 0);
-    size_t last_check = schedule_.prepack_steps, last_ordered = 0;
+    std::vector<size_t> new_position(steps().size()), producer_position(schedule_.values.size(), 0);
+    size_t last_check_position = schedule_.prepack_steps, last_ordered_position = 0;
     for (size_t s = 0; s < steps().size(); ++s) {
       const Step& step = steps()[s];
       new_position[s] = s;
       if (may_move_[s]) {
-        new_position[s] = is_exchange(step) ? std::max(last_check, last_ordered) : last_check;
+        new_position[s] = is_exchange(step) ? std::max(last_check_position, last_ordered_position)
+                                            : last_check_position;
         for (int value : step.inputs)
-          new_position[s] = std::max(new_position[s], producer[root(value)]);
+          new_position[s] = std::max(new_position[s], producer_position[root(value)]);
       }
-      for (int value : step.outputs) producer[root(value)] = new_position[s];
-      if (is_check(step)) last_check = new_position[s];
-      if (is_ordered(step)) last_ordered = new_position[s];
+      for (int value : step.outputs) producer_position[root(value)] = new_position[s];
+      if (is_check(step)) last_check_position = new_position[s];
+      if (is_ordered(step)) last_ordered_position = new_position[s];
     }
     std::vector<size_t> order(steps().size());
     std::iota(order.begin(), order.end(), size_t{0});
@@ -100,35 +101,35 @@ class Overlap {
   /// another effect outside of the program.
   void find_overlapped() {
     std::vector<bool> is_exchanged(schedule_.values.size());
-    std::vector<size_t> exchanges;
+    std::vector<size_t> exchange_steps;
     for (size_t s = 0; s < steps().size(); ++s) {
       const Step& step = steps()[s];
       const bool reads_exchanged =
           std::any_of(step.inputs.begin(), step.inputs.end(),
                       [&](int value) { return is_exchanged[root(value)]; });
       if (reads_exchanged || (is_ordered(step) && !is_exchange(step))) {
-        overlap(exchanges, s);
-        for (size_t e : std::exchange(exchanges, {}))
+        overlap(exchange_steps, s);
+        for (size_t e : std::exchange(exchange_steps, {}))
           for (int value : steps()[e].outputs) is_exchanged[root(value)] = false;
       }
       if (!is_exchange(step)) continue;
-      exchanges.push_back(s);
+      exchange_steps.push_back(s);
       for (int value : step.outputs) is_exchanged[root(value)] = true;
     }
   }
 
   /// Overlaps the exchanges with the steps before step `end`, except the last exchanges if there is
   /// little work between them and `end`.
-  void overlap(std::vector<size_t> exchanges, size_t end) {
+  void overlap(std::vector<size_t> exchange_steps, size_t end) {
     size_t bytes = 0, s = end;
-    while (!exchanges.empty()) {
-      while (--s > exchanges.back()) bytes += bytes_of(steps()[s]);
+    while (!exchange_steps.empty()) {
+      while (--s > exchange_steps.back()) bytes += bytes_of(steps()[s]);
       if (bytes >= kMinOverlappedBytes) break;
       end = s;
-      exchanges.pop_back();
+      exchange_steps.pop_back();
     }
-    for (size_t e : exchanges) steps()[e].is_overlapped = true;
-    if (!exchanges.empty()) steps()[end].awaits_exchanges = true;
+    for (size_t e : exchange_steps) steps()[e].is_overlapped = true;
+    if (!exchange_steps.empty()) steps()[end].awaits_exchanges = true;
   }
   size_t bytes_of(const Step& step) const {
     size_t bytes = 0;
@@ -144,6 +145,6 @@ class Overlap {
 
 }  // namespace
 
-void overlap_exchanges(Schedule& schedule) { Overlap(schedule).run(); }
+void overlap_exchanges(Schedule& schedule) { ExchangeOverlapper(schedule).run(); }
 
 }  // namespace crescent::cpu

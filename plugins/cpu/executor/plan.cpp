@@ -68,7 +68,7 @@ void Plan::link(const Schedule& schedule, const MemoryPlan& plan) {
     const size_t first = arguments_.size();
     for (int value : step.inputs) add_argument(value);
     for (int value : step.outputs) add_argument(value);
-    calls_.push_back({step.kernel.get(), first, first + step.inputs.size(), plan.scratch[s],
+    calls_.push_back({step.kernel.get(), first, first + step.inputs.size(), plan.scratch_offsets[s],
                       step.is_overlapped, step.awaits_exchanges});
     can_overlap_ = can_overlap_ || (exchange_thread_ && step.is_overlapped);
     result_values_.push_back(step.outputs);
@@ -106,8 +106,8 @@ bool reads_selection(const Op& op) {
 void Plan::describe(const Schedule& schedule, const std::vector<std::string>& scopes) {
   for (const Step& step : schedule.steps) {
     ProfileEntry entry;
-    size_t scope = step.scope;
-    entry.scope = scope < scopes.size() ? scopes[scope] : "";
+    size_t scope_index = step.scope;
+    entry.scope = scope_index < scopes.size() ? scopes[scope_index] : "";
     entry.op = step.op                                    ? step.op->label()
                : profile_.size() < schedule.prepack_steps ? "prepare"
                                                           : "copy";
@@ -170,7 +170,8 @@ void Plan::find_shards(const Program& program, const Schedule& schedule) {
 void Plan::profile(bool on, bool measures_parts) {
   profiles_runs_ = on, observes_runs_ = on || watcher_;
   for (const Call& call : calls_) {
-    if (auto* composed = dynamic_cast<ComposedKernel*>(call.kernel)) composed->profile(on);
+    if (auto* composed_kernel = dynamic_cast<ComposedKernel*>(call.kernel))
+      composed_kernel->profile(on);
   }
   if (!on) return;
   for (Tally& tally : tallies_) tally.calls = 0, tally.seconds = 0;
@@ -269,15 +270,15 @@ void Plan::run_carefully(const Frame& frame, size_t& i, size_t last) {
   const bool reports_activity = is_tracking_activity();
   ExchangeThread* const thread = overlaps(frame) ? exchange_thread_ : nullptr;
   const ExchangeGuard guard(thread);
-  const auto report = [&](size_t call) {
+  const auto report_activity = [&](size_t call) {
     if (reports_activity) enter_instruction(profile_[call].op, profile_[call].scope);
   };
   size_t last_exchange = i;
   for (; i < last; ++i) {
     const Call& call = calls_[i];
-    if (thread && call.awaits_exchanges) report(last_exchange), thread->wait();
+    if (thread && call.awaits_exchanges) report_activity(last_exchange), thread->wait();
     if (belongs_to_others(i)) continue;
-    report(i);
+    report_activity(i);
     if (thread && call.is_overlapped) {
       last_exchange = i;
       thread->begin({call.kernel, arguments(frame, call), profile_[i].op, profile_[i].scope});
@@ -366,8 +367,8 @@ void add_shares(const ProfileEntry& whole, std::vector<ProfileEntry> inner_rows,
 std::vector<ProfileEntry> Plan::rows() const {
   std::vector<ProfileEntry> rows;
   for (size_t i = 0; i < calls_.size(); ++i) {
-    if (const auto* composed = dynamic_cast<const ComposedKernel*>(calls_[i].kernel))
-      add_shares(profile_row(i), composed->rows(), rows);
+    if (const auto* composed_kernel = dynamic_cast<const ComposedKernel*>(calls_[i].kernel))
+      add_shares(profile_row(i), composed_kernel->rows(), rows);
     else
       rows.push_back(profile_row(i));
   }

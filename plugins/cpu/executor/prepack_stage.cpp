@@ -6,7 +6,7 @@
 namespace crescent::cpu {
 namespace {
 
-/// A text that identifies a layout (Prepared::form) and that no other prepacked value has.
+/// A text that identifies a layout (InputConversion::form) and that no other prepacked value has.
 std::string unique_form() {
   static std::atomic<uint64_t> count{0};
   return concat("form ", ++count);
@@ -92,7 +92,7 @@ PrepackStage::PrepackStage(const Schedule& schedule, const MemoryPlan& plan, con
       const int root = schedule.root(value);
       if (auto producer = producer_of.find(root);
           producer != producer_of.end() && !cached_index_of.contains(root))
-        step.producers.push_back(producer->second);
+        step.producer_steps.push_back(producer->second);
       auto variable = variable_of.find(root);
       if (variable != variable_of.end() && std::find(read_variables_.begin(), read_variables_.end(),
                                                      variable->second) == read_variables_.end())
@@ -108,10 +108,11 @@ PrepackStage::PrepackStage(const Schedule& schedule, const MemoryPlan& plan, con
 }
 
 void PrepackStage::add_cached(const Program& source, PrepackedValuePtr value, size_t bytes) {
-  const auto same = std::find_if(cached_.begin(), cached_.end(),
-                                 [&](const CachedValue& cached) { return cached.value == value; });
-  cached_indices_.push_back(static_cast<size_t>(same - cached_.begin()));
-  if (same != cached_.end()) return;
+  const auto cached_value =
+      std::find_if(cached_.begin(), cached_.end(),
+                   [&](const CachedValue& cached) { return cached.value == value; });
+  cached_indices_.push_back(static_cast<size_t>(cached_value - cached_.begin()));
+  if (cached_value != cached_.end()) return;
   CachedValue cached{std::move(value), bytes, {}, {}};
   for (const void* id : cached.value->variables()) {
     const auto found =
@@ -137,9 +138,9 @@ namespace {
 
 std::vector<Contents> contents_of(const std::vector<Contents>& contents,
                                   const std::vector<size_t>& variables) {
-  std::vector<Contents> selected;
-  for (size_t v : variables) selected.push_back(contents[v]);
-  return selected;
+  std::vector<Contents> selected_contents;
+  for (size_t v : variables) selected_contents.push_back(contents[v]);
+  return selected_contents;
 }
 
 }  // namespace
@@ -156,7 +157,7 @@ void PrepackStage::find_needed_steps(const std::vector<Contents>& contents, std:
     for (size_t k : step.cached) step.must_run = step.must_run || cached_[k].is_stale;
     if (!step.must_run) continue;
     for (size_t k : step.cached) cached_[k].is_stale = true;
-    for (size_t producer : step.producers) steps_[producer].must_run = true;
+    for (size_t producer : step.producer_steps) steps_[producer].must_run = true;
   }
   for (CachedValue& cached : cached_) {
     std::byte* memory =

@@ -61,7 +61,7 @@ class PrepackStage {
   struct Step {
     std::vector<size_t> cached;  ///< indices in cached_ of its outputs
     /// Indices of the steps that compute those inputs of this step that are not in the cache.
-    std::vector<size_t> producers;
+    std::vector<size_t> producer_steps;
     bool has_results;       ///< false for a step that only checks values
     bool must_run = false;  ///< set by find_needed_steps()
   };

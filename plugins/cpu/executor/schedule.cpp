@@ -85,12 +85,14 @@ void Schedule::add(const Program::Instruction& instruction, const Options& optio
 /// for it (Kernel::prepare).
 void Schedule::separate_prepack_steps() {
   std::vector<bool> is_stable(values.size()), is_result(values.size());
-  auto mark = [&](std::vector<bool>& set, int value) { set[root(value)] = true; };
-  auto has = [&](const std::vector<bool>& set, int value) { return set[root(value)]; };
-  for (const Program::Constant& c : constants) mark(is_stable, c.value);
+  auto mark_value = [&](std::vector<bool>& value_set, int value) { value_set[root(value)] = true; };
+  auto contains_value = [&](const std::vector<bool>& value_set, int value) {
+    return value_set[root(value)];
+  };
+  for (const Program::Constant& c : constants) mark_value(is_stable, c.value);
   for (const Binding& v : variables)
-    v.result < 0 ? mark(is_stable, v.value) : mark(is_result, v.result);
-  for (int value : outputs) mark(is_result, value);
+    v.result < 0 ? mark_value(is_stable, v.value) : mark_value(is_result, v.result);
+  for (int value : outputs) mark_value(is_result, value);
 
   auto can_prepack = [&](const Step& step) {
     constexpr size_t kMaxFreeBytes = size_t{64} << 10;
@@ -100,36 +102,36 @@ void Schedule::separate_prepack_steps() {
     return !step.inputs.empty() && is_repeatable(step) &&
            output_bytes <= std::max(input_bytes, kMaxFreeBytes) &&
            std::all_of(step.inputs.begin(), step.inputs.end(),
-                       [&](int v) { return has(is_stable, v); }) &&
+                       [&](int v) { return contains_value(is_stable, v); }) &&
            std::none_of(step.outputs.begin(), step.outputs.end(),
-                        [&](int v) { return has(is_result, v); });
+                        [&](int v) { return contains_value(is_result, v); });
   };
-  std::vector<Step> prepack, remaining;
+  std::vector<Step> prepack_sequence, remaining_steps;
   for (Step& step : steps) {
     const bool is_prepacked = can_prepack(step);
     if (is_prepacked) {
-      for (int value : step.outputs) mark(is_stable, value);
+      for (int value : step.outputs) mark_value(is_stable, value);
     }
-    (is_prepacked ? prepack : remaining).push_back(std::move(step));
+    (is_prepacked ? prepack_sequence : remaining_steps).push_back(std::move(step));
   }
-  for (Step& step : remaining) {
+  for (Step& step : remaining_steps) {
     for (size_t i = 0; i < step.inputs.size(); ++i) {
-      if (!has(is_stable, step.inputs[i])) continue;
-      Prepared prepared = step.kernel->prepare(static_cast<int>(i));
+      if (!contains_value(is_stable, step.inputs[i])) continue;
+      InputConversion prepared = step.kernel->prepare(static_cast<int>(i));
       if (!prepared.kernel) continue;
       const int value = add_value(prepared.spec);
-      prepack.push_back({std::move(prepared.kernel),
-                         nullptr,
-                         {step.inputs[i]},
-                         {value},
-                         step.scope,
-                         std::move(prepared.form)});
+      prepack_sequence.push_back({std::move(prepared.kernel),
+                                  nullptr,
+                                  {step.inputs[i]},
+                                  {value},
+                                  step.scope,
+                                  std::move(prepared.form)});
       step.inputs[i] = value;
     }
   }
-  prepack_steps = prepack.size();
-  std::move(remaining.begin(), remaining.end(), std::back_inserter(prepack));
-  steps = std::move(prepack);
+  prepack_steps = prepack_sequence.size();
+  std::move(remaining_steps.begin(), remaining_steps.end(), std::back_inserter(prepack_sequence));
+  steps = std::move(prepack_sequence);
 }
 
 }  // namespace crescent::cpu

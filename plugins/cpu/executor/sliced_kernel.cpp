@@ -24,19 +24,19 @@ class SlicedKernel final : public ComposedKernel {
   SlicedKernel(const Sliced& op, const Request& r)
       : op_(op), options_(r.options), lane_count_(std::min(op.slices, kMaxLanes)) {
     for (int value : op.body->inputs) input_bytes_.push_back(bytes(value));
-    size_t scratch = 0;
+    size_t scratch_size = 0;
     for (size_t i = 0; i < op.body->outputs.size(); ++i) {
       const SliceRole role = op.cut.outputs[i];
-      const size_t size = bytes(op.body->outputs[i]), padded = (size + 63) / 64 * 64;
-      const int64_t copies = role == SliceRole::rows  ? 0
-                             : role == SliceRole::sum ? lane_count_
-                                                      : op.slices;
+      const size_t size = bytes(op.body->outputs[i]), padded_size = (size + 63) / 64 * 64;
+      const int64_t copy_count = role == SliceRole::rows  ? 0
+                                 : role == SliceRole::sum ? lane_count_
+                                                          : op.slices;
       const bool is_in_thread_memory = role == SliceRole::rows || role == SliceRole::sum;
-      outputs_.push_back({role, size, scratch, padded, thread_memory_bytes_});
-      scratch += static_cast<size_t>(copies) * padded;
-      if (is_in_thread_memory) thread_memory_bytes_ += padded;
+      outputs_.push_back({role, size, scratch_size, padded_size, thread_memory_bytes_});
+      scratch_size += static_cast<size_t>(copy_count) * padded_size;
+      if (is_in_thread_memory) thread_memory_bytes_ += padded_size;
     }
-    scratch_bytes_ = scratch;
+    scratch_bytes_ = scratch_size;
     plan_ = std::make_unique<Plan>(*op_.body, options_, single_thread_pool_, cache_);
   }
 
@@ -90,14 +90,14 @@ class SlicedKernel final : public ComposedKernel {
   }
 
   void run_lane(const Arguments& a, int64_t lane, Plan::Frame& frame) const {
-    const size_t arena = (plan_->arena_bytes() + 63) / 64 * 64;
-    std::byte* memory = slice_scratch(arena + thread_memory_bytes_);
+    const size_t aligned_arena_bytes = (plan_->arena_bytes() + 63) / 64 * 64;
+    std::byte* memory = slice_scratch(aligned_arena_bytes + thread_memory_bytes_);
     const int64_t first = op_.slices * lane / lane_count_,
                   last = op_.slices * (lane + 1) / lane_count_;
     for (int64_t slice = first; slice < last; ++slice) {
-      place(a, slice, memory + arena, frame.memory());
+      place(a, slice, memory + aligned_arena_bytes, frame.memory());
       plan_->run(frame, memory, plan_->is_observed());
-      store_results(a, slice, lane, slice == first, memory + arena);
+      store_results(a, slice, lane, slice == first, memory + aligned_arena_bytes);
     }
   }
   /// Sets the addresses of the inputs and outputs of the body for a slice; `thread_memory` is the

@@ -34,7 +34,7 @@ struct Request : CpuRequest {
 
 using Arguments = CpuArguments;
 
-struct Prepared;
+struct InputConversion;
 
 class Kernel {
  public:
@@ -53,7 +53,7 @@ class Kernel {
   /// layout with which this kernel is fastest. The executor calls prepare() once, before the first
   /// run, and runs the returned kernel only after the input has changed; run() then gets the
   /// converted input. If the kernel in the result is null, run() takes the input unconverted.
-  virtual Prepared prepare(int input);
+  virtual InputConversion prepare(int input);
   /// Whether this kernel can have an epilogue: another kernel that alone reads its only result, and
   /// that then runs within this kernel, on each part of the result as soon as it is computed.
   virtual bool can_host_epilogue() const { return false; }
@@ -70,12 +70,12 @@ class Kernel {
 /// The result of Kernel::prepare: a kernel that converts one input, and the dtype and shape of the
 /// converted value. `form` identifies the conversion: equal forms give equal results for equal
 /// inputs, so that programs can share converted values.
-struct Prepared {
+struct InputConversion {
   std::unique_ptr<Kernel> kernel;
   TensorSpec spec;
   std::string form;
 };
-inline Prepared Kernel::prepare(int /*input*/) { return {}; }
+inline InputConversion Kernel::prepare(int /*input*/) { return {}; }
 
 /// A function that makes a kernel. It returns null for a request that it does not support; then
 /// another factory is tried, or the op is decomposed or becomes a host call.

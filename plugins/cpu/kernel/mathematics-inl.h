@@ -23,8 +23,8 @@ HWY_INLINE hn::Vec<D> constant(D d, double x) {
 
 /// Evaluates a polynomial whose coefficients are given from the highest power down.
 template <class D, class V, class... Coefficients>
-HWY_INLINE V horner(D d, V x, double highest, Coefficients... lower_coefficients) {
-  V y = constant(d, highest);
+HWY_INLINE V horner(D d, V x, double highest_coefficient, Coefficients... lower_coefficients) {
+  V y = constant(d, highest_coefficient);
   ((y = hn::MulAdd(y, x, constant(d, lower_coefficients))), ...);
   return y;
 }

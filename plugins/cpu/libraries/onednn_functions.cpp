@@ -2,8 +2,8 @@
 
 namespace crescent::cpu {
 
-const LateLibrary& onednn_library() {
-  static const LateLibrary library(CRESCENT_ONEDNN_PATH);
+const LazyLibrary& onednn_library() {
+  static const LazyLibrary library(CRESCENT_ONEDNN_PATH);
   return library;
 }
 

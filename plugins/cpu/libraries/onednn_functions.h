@@ -4,15 +4,15 @@
 #include <oneapi/dnnl/dnnl.h>
 #include <oneapi/dnnl/dnnl_debug.h>
 
-#include "libraries/late_library.h"
+#include "libraries/lazy_library.h"
 
 namespace crescent::cpu {
 
-const LateLibrary& onednn_library();
+const LazyLibrary& onednn_library();
 
 }  // namespace crescent::cpu
 
-#define CRESCENT_ONEDNN(name) CRESCENT_LATE(onednn_library, name)
+#define CRESCENT_ONEDNN(name) CRESCENT_LAZY_FUNCTION(onednn_library, name)
 #define dnnl_dilated_convolution_backward_data_desc_init \
   CRESCENT_ONEDNN(dnnl_dilated_convolution_backward_data_desc_init)
 #define dnnl_dilated_convolution_backward_weights_desc_init \

@@ -34,17 +34,17 @@ const char* core_name() {
   return nullptr;
 }
 
-LateLibrary load_openblas() {
+LazyLibrary load_openblas() {
   const char* core = core_name();
   std::optional<EnvironmentScope> scope;
   if (core) scope.emplace("OPENBLAS_CORETYPE", core);
-  return LateLibrary(CRESCENT_OPENBLAS_PATH);
+  return LazyLibrary(CRESCENT_OPENBLAS_PATH);
 }
 
 }  // namespace
 
-const LateLibrary& openblas_library() {
-  static const LateLibrary library = load_openblas();
+const LazyLibrary& openblas_library() {
+  static const LazyLibrary library = load_openblas();
   return library;
 }
 

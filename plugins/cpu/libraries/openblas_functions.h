@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "libraries/late_library.h"
+#include "libraries/lazy_library.h"
 
 extern "C" {
 void sgemm_(const char*, const char*, const int*, const int*, const int*, const float*,
@@ -40,7 +40,7 @@ namespace crescent::cpu {
 
 /// The OpenBLAS library. It is told which of its kernels to use when it is loaded, because OpenBLAS
 /// does not recognize processors that are newer than itself and would use slow kernels on them.
-const LateLibrary& openblas_library();
+const LazyLibrary& openblas_library();
 
 /// Returns the function for float if T is float, else the function for double.
 template <class T, class F, class D>
@@ -53,7 +53,7 @@ constexpr auto for_type(F* float_function, D* double_function) {
 
 }  // namespace crescent::cpu
 
-#define CRESCENT_OPENBLAS(name) CRESCENT_LATE(openblas_library, name)
+#define CRESCENT_OPENBLAS(name) CRESCENT_LAZY_FUNCTION(openblas_library, name)
 #define sgemm_ CRESCENT_OPENBLAS(sgemm_)
 #define dgemm_ CRESCENT_OPENBLAS(dgemm_)
 #define strsm_ CRESCENT_OPENBLAS(strsm_)

@@ -10,7 +10,7 @@
 namespace crescent::cpu {
 namespace {
 
-using Number = std::complex<double>;
+using ComplexNumber = std::complex<double>;
 
 class ComplexMatrix {
  public:
@@ -21,31 +21,33 @@ class ComplexMatrix {
     return result;
   }
   int64_t size() const { return n_; }
-  Number& operator()(int64_t i, int64_t j) { return values_[static_cast<size_t>(i * n_ + j)]; }
+  ComplexNumber& operator()(int64_t i, int64_t j) {
+    return values_[static_cast<size_t>(i * n_ + j)];
+  }
 
  private:
   int64_t n_;
-  std::vector<Number> values_;
+  std::vector<ComplexNumber> values_;
 };
 
 /// A complex Givens rotation. It is applied to rows p and q of `a`, which makes a(q, column) zero;
 /// its inverse is applied to the columns p and q of `a` and `basis`.
 struct Rotation {
-  Number c, s;
-  static Rotation that_clears(const Number& x, const Number& y) {
+  ComplexNumber c, s;
+  static Rotation that_clears(const ComplexNumber& x, const ComplexNumber& y) {
     const double length = std::hypot(std::abs(x), std::abs(y));
     return length == 0 ? Rotation{1, 0} : Rotation{std::conj(x) / length, std::conj(y) / length};
   }
   void rotate_rows(ComplexMatrix& a, int64_t p, int64_t q) const {
     for (int64_t j = 0; j < a.size(); ++j) {
-      const Number x = a(p, j), y = a(q, j);
+      const ComplexNumber x = a(p, j), y = a(q, j);
       a(p, j) = c * x + s * y;
       a(q, j) = -std::conj(s) * x + std::conj(c) * y;
     }
   }
   void rotate_columns(ComplexMatrix& a, int64_t p, int64_t q) const {
     for (int64_t i = 0; i < a.size(); ++i) {
-      const Number x = a(i, p), y = a(i, q);
+      const ComplexNumber x = a(i, p), y = a(i, q);
       a(i, p) = std::conj(c) * x + std::conj(s) * y;
       a(i, q) = -s * x + c * y;
     }
@@ -56,7 +58,7 @@ struct Rotation {
 void make_hessenberg(ComplexMatrix& a, ComplexMatrix& basis) {
   for (int64_t column = 0; column + 2 < a.size(); ++column)
     for (int64_t row = column + 2; row < a.size(); ++row) {
-      if (a(row, column) == Number(0)) continue;
+      if (a(row, column) == ComplexNumber(0)) continue;
       const Rotation rotation = Rotation::that_clears(a(column + 1, column), a(row, column));
       rotation.rotate_rows(a, column + 1, row);
       rotation.rotate_columns(a, column + 1, row);
@@ -66,12 +68,13 @@ void make_hessenberg(ComplexMatrix& a, ComplexMatrix& basis) {
 
 /// The Wilkinson shift: the eigenvalue of the last 2 x 2 block before `end` that is nearest to the
 /// block's last element.
-Number shift_of(ComplexMatrix& a, int64_t end) {
-  const Number p = a(end - 2, end - 2), q = a(end - 1, end - 1);
-  const Number half = (p - q) * 0.5, product = a(end - 2, end - 1) * a(end - 1, end - 2);
-  const Number root = std::sqrt(half * half + product);
-  const Number sum = std::abs(half + root) > std::abs(half - root) ? half + root : half - root;
-  return sum == Number(0) ? q : q - product / sum;
+ComplexNumber shift_of(ComplexMatrix& a, int64_t end) {
+  const ComplexNumber p = a(end - 2, end - 2), q = a(end - 1, end - 1);
+  const ComplexNumber half = (p - q) * 0.5, product = a(end - 2, end - 1) * a(end - 1, end - 2);
+  const ComplexNumber root = std::sqrt(half * half + product);
+  const ComplexNumber sum =
+      std::abs(half + root) > std::abs(half - root) ? half + root : half - root;
+  return sum == ComplexNumber(0) ? q : q - product / sum;
 }
 
 bool is_negligible(ComplexMatrix& a, int64_t i) {
@@ -81,7 +84,7 @@ bool is_negligible(ComplexMatrix& a, int64_t i) {
 
 /// One shifted QR step on rows and columns [begin, end).
 void run_qr_step(ComplexMatrix& a, ComplexMatrix& basis, int64_t begin, int64_t end,
-                 const Number& shift) {
+                 const ComplexNumber& shift) {
   std::vector<Rotation> rotations;
   for (int64_t i = begin; i < end; ++i) a(i, i) -= shift;
   for (int64_t i = begin; i + 1 < end; ++i) {
@@ -111,7 +114,7 @@ void make_triangular(ComplexMatrix& a, ComplexMatrix& basis) {
     int64_t begin = end - 1;
     while (begin > 0 && !is_negligible(a, begin)) --begin;
     const bool is_stuck = ++steps_for_this_value % 11 == 10;
-    const Number shift =
+    const ComplexNumber shift =
         is_stuck ? a(end - 1, end - 1) + std::abs(a(end - 1, end - 2)) : shift_of(a, end);
     run_qr_step(a, basis, begin, end, shift);
   }
@@ -126,23 +129,23 @@ void find_eigenvector(ComplexMatrix& a, int64_t k, ComplexMatrix& vectors) {
   const double min_difference = std::max(kTiny, norm * std::numeric_limits<double>::epsilon());
   vectors(k, k) = 1;
   for (int64_t i = k; i-- > 0;) {
-    Number sum = 0;
+    ComplexNumber sum = 0;
     for (int64_t j = i + 1; j <= k; ++j) sum += a(i, j) * vectors(j, k);
-    const Number difference = a(k, k) - a(i, i);
+    const ComplexNumber difference = a(k, k) - a(i, i);
     vectors(i, k) =
-        sum / (std::abs(difference) < min_difference ? Number(min_difference) : difference);
+        sum / (std::abs(difference) < min_difference ? ComplexNumber(min_difference) : difference);
   }
 }
 
 /// Scales the vector to length 1 and rotates its phase so that its largest element is real.
-void normalize(std::vector<Number>& vector) {
+void normalize(std::vector<ComplexNumber>& vector) {
   double sum_of_squares = 0;
-  for (const Number& x : vector) sum_of_squares += std::norm(x);
-  const Number& largest = *std::max_element(
+  for (const ComplexNumber& x : vector) sum_of_squares += std::norm(x);
+  const ComplexNumber& largest = *std::max_element(
       vector.begin(), vector.end(),
-      [](const Number& a, const Number& b) { return std::norm(a) < std::norm(b); });
-  const Number scale = std::conj(largest) / (std::abs(largest) * std::sqrt(sum_of_squares));
-  for (Number& x : vector) x *= scale;
+      [](const ComplexNumber& a, const ComplexNumber& b) { return std::norm(a) < std::norm(b); });
+  const ComplexNumber scale = std::conj(largest) / (std::abs(largest) * std::sqrt(sum_of_squares));
+  for (ComplexNumber& x : vector) x *= scale;
 }
 
 /// Computes the eigenvalues (n) of a (n, n) and its eigenvectors, as columns.
@@ -153,7 +156,7 @@ void find_eigenpairs(ComplexMatrix& a, std::complex<float>* values, std::complex
   for (int64_t k = 0; k < n; ++k) {
     values[k] = std::complex<float>(a(k, k));
     find_eigenvector(a, k, vectors);
-    std::vector<Number> column(static_cast<size_t>(n));
+    std::vector<ComplexNumber> column(static_cast<size_t>(n));
     for (int64_t i = 0; i < n; ++i)
       for (int64_t j = 0; j <= k; ++j)
         column[static_cast<size_t>(i)] += basis(i, j) * vectors(j, k);
@@ -179,7 +182,7 @@ class EigKernel final : public Kernel {
  private:
   void run_one(const Arguments& a, int64_t i) const {
     const int64_t size = n_ * n_;
-    const auto* from = a.in<Number>(0) + i * size;
+    const auto* from = a.in<ComplexNumber>(0) + i * size;
     ComplexMatrix matrix(n_);
     for (int64_t k = 0; k < size; ++k) {
       matrix(k / n_, k % n_) = from[k];

@@ -27,15 +27,15 @@ struct Matrix {
   T* at(int64_t row, int64_t column) const { return first + row * step + column; }
 };
 
-enum class Transposed { neither, first };
+enum class TransposedOperand { neither, first };
 
-/// Computes c = a b, or c += a b if `adds`. With Transposed::first, a is transposed.
+/// Computes c = a b, or c += a b if `adds_to_c`. With TransposedOperand::first, a is transposed.
 template <class T>
-void multiply(Transposed transposed, int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b,
-              Matrix<T> c, bool adds = false) {
+void multiply(TransposedOperand transposed, int64_t m, int64_t n, int64_t k, Matrix<T> a,
+              Matrix<T> b, Matrix<T> c, bool adds_to_c = false) {
   if (m == 0 || n == 0) return;
-  packed_gemm<T>({transposed == Transposed::first, false, m, n, k, a.first, a.step, b.first, b.step,
-                  adds ? T{1} : T{0}, c.first, c.step});
+  packed_gemm<T>({transposed == TransposedOperand::first, false, m, n, k, a.first, a.step, b.first,
+                  b.step, adds_to_c ? T{1} : T{0}, c.first, c.step});
 }
 
 template <class T>
@@ -106,7 +106,7 @@ class QrKernel final : public Kernel {
     for (int64_t j = 0; j < k_; j += block_columns_) {
       const int64_t width = std::min(block_columns_, k_ - j);
       factor(w, j, width);
-      reflect(w, j, width, w.matrix, j + width, n_, Transposed::first);
+      reflect(w, j, width, w.matrix, j + width, n_, TransposedOperand::first);
     }
     write_r(w, a.out<T>(1));
     write_q(w, {a.out<T>(0), k_});
@@ -129,18 +129,18 @@ class QrKernel final : public Kernel {
   /// Applies the reflections of a block to columns [first, last) of `target`: adds V (-T) V'
   /// target, or V (-T') V' target for the reflections in reverse order.
   void reflect_columns(const Workspace& w, int64_t j, int64_t width, Matrix<T> target,
-                       int64_t first, int64_t last, Transposed transposed) const {
+                       int64_t first, int64_t last, TransposedOperand transposed) const {
     const int64_t rows = m_ - j, count = last - first;
     const Matrix<T> v{w.v.at(j, j), k_}, columns{target.at(j, first), target.step};
     const Matrix<T> products{w.wide[0].at(0, first), w.wide[0].step},
         transformed{w.wide[1].at(0, first), w.wide[1].step};
-    multiply(Transposed::first, width, count, rows, v, columns, products);
+    multiply(TransposedOperand::first, width, count, rows, v, columns, products);
     multiply(transposed, width, count, width, t_at(w, j), products, transformed);
-    multiply(Transposed::neither, rows, count, width, v, transformed, columns, true);
+    multiply(TransposedOperand::neither, rows, count, width, v, transformed, columns, true);
   }
 
   void reflect(const Workspace& w, int64_t j, int64_t width, Matrix<T> target, int64_t first,
-               int64_t last, Transposed transposed) const {
+               int64_t last, TransposedOperand transposed) const {
     w.threads.blocks(last - first, kTaskColumns, [&](int64_t begin, int64_t end) {
       reflect_columns(w, j, width, target, first + begin, first + end, transposed);
     });
@@ -153,13 +153,13 @@ class QrKernel final : public Kernel {
     const int64_t left = pieces(width / 2, kLeafColumns) * kLeafColumns, right = width - left,
                   next = j + left;
     factor(w, j, left);
-    reflect_columns(w, j, left, w.matrix, next, next + right, Transposed::first);
+    reflect_columns(w, j, left, w.matrix, next, next + right, TransposedOperand::first);
     factor(w, next, right);
     const Matrix<T> v1{w.v.at(next, j), k_}, v2{w.v.at(next, next), k_},
         t1 = t_at(w, j), corner{t1.at(0, left), block_columns_};
-    multiply(Transposed::first, left, right, m_ - next, v1, v2, w.small[0]);
-    multiply(Transposed::neither, left, right, left, t1, w.small[0], w.small[1]);
-    multiply(Transposed::neither, left, right, right, w.small[1], t_at(w, next), corner);
+    multiply(TransposedOperand::first, left, right, m_ - next, v1, v2, w.small[0]);
+    multiply(TransposedOperand::neither, left, right, left, t1, w.small[0], w.small[1]);
+    multiply(TransposedOperand::neither, left, right, right, w.small[1], t_at(w, next), corner);
   }
 
   void factor_leaf(const Workspace& w, int64_t j, int64_t width) const {
@@ -176,8 +176,9 @@ class QrKernel final : public Kernel {
         const T factor = tau * dot(x + i, column(other) + i, rows - i);
         for (int64_t r = i; r < rows; ++r) column(other)[r] -= factor * x[r];
       }
-      add_to_t(t, i, tau,
-               [&](int64_t earlier) { return dot(column(earlier) + i, x + i, rows - i); });
+      add_to_t(t, i, tau, [&](int64_t earlier_column) {
+        return dot(column(earlier_column) + i, x + i, rows - i);
+      });
     }
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t i = 0; i < width; ++i) *w.v.at(j + r, j + i) = column(i)[r];
@@ -200,11 +201,12 @@ class QrKernel final : public Kernel {
   template <class Overlap>
   static void add_to_t(Matrix<T> t, int64_t i, T tau, Overlap overlap) {
     T overlaps[kLeafColumns];
-    for (int64_t earlier = 0; earlier < i; ++earlier) overlaps[earlier] = tau * overlap(earlier);
+    for (int64_t earlier_column = 0; earlier_column < i; ++earlier_column)
+      overlaps[earlier_column] = tau * overlap(earlier_column);
     for (int64_t row = 0; row < i; ++row) {
       T sum = 0;
-      for (int64_t earlier = row; earlier < i; ++earlier)
-        sum -= *t.at(row, earlier) * overlaps[earlier];
+      for (int64_t earlier_column = row; earlier_column < i; ++earlier_column)
+        sum -= *t.at(row, earlier_column) * overlaps[earlier_column];
       *t.at(row, i) = sum;
     }
     *t.at(i, i) = -tau;
@@ -222,7 +224,7 @@ class QrKernel final : public Kernel {
     std::fill_n(q.first, m_ * k_, T{0});
     for (int64_t i = 0; i < k_; ++i) *q.at(i, i) = 1;
     for (int64_t j = (k_ - 1) / block_columns_ * block_columns_; j >= 0; j -= block_columns_)
-      reflect(w, j, std::min(block_columns_, k_ - j), q, j, k_, Transposed::neither);
+      reflect(w, j, std::min(block_columns_, k_ - j), q, j, k_, TransposedOperand::neither);
   }
 
   int64_t m_, n_, k_, block_columns_;

@@ -33,7 +33,7 @@ bool processor_has_tiles() {
 }
 
 /// Asks Linux for permission to use the tile registers, which a process does not have by default.
-bool system_permits() {
+bool system_permits_tiles() {
   constexpr long kRequestPermission = 0x1023, kTileData = 18;
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
@@ -43,10 +43,10 @@ CRESCENT_INLINE void store16(__m512 values, __mmask16 mask, float* to) {
   mask == kAllLanes ? _mm512_storeu_ps(to, values) : _mm512_mask_storeu_ps(to, mask, values);
 }
 CRESCENT_INLINE void store16(__m512 values, __mmask16 mask, uint16_t* to) {
-  const auto halves = reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(values));
-  auto* halves_to = reinterpret_cast<__m256i*>(to);
-  mask == kAllLanes ? _mm256_storeu_si256(halves_to, halves)
-                    : _mm256_mask_storeu_epi16(to, mask, halves);
+  const auto rounded_values = reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(values));
+  auto* to_halves = reinterpret_cast<__m256i*>(to);
+  mask == kAllLanes ? _mm256_storeu_si256(to_halves, rounded_values)
+                    : _mm256_mask_storeu_epi16(to, mask, rounded_values);
 }
 
 template <bool relu, class T>
@@ -166,26 +166,26 @@ class BlockWriter {
   }
 
  private:
-  template <int kHalf>
+  template <int kColumnHalf>
   CRESCENT_INLINE void write_half() {
     const __m512 zero = _mm512_setzero_ps();
-    const int64_t source_offset = row_ * kBlock + kHalf * kLines,
-                  target_offset = row_ * r_.ld + kHalf * kLines;
+    const int64_t source_offset = row_ * kBlock + kColumnHalf * kLines,
+                  target_offset = row_ * r_.ld + kColumnHalf * kLines;
     __m512 x = _mm512_load_ps(r_.sums + source_offset);
     if (r_.total) x = _mm512_add_ps(x, _mm512_load_ps(r_.total + source_offset));
     // The sum of 0 * x becomes NaN as soon as an x is not finite.
-    zeros_[kHalf] = _mm512_fmadd_ps(x, zero, zeros_[kHalf]);
+    zeros_[kColumnHalf] = _mm512_fmadd_ps(x, zero, zeros_[kColumnHalf]);
     if (r_.combine != Combine::none) {
-      const __m512 other = _mm512_maskz_loadu_ps(masks_[kHalf], r_.other + target_offset);
+      const __m512 other = _mm512_maskz_loadu_ps(masks_[kColumnHalf], r_.other + target_offset);
       if (r_.combine == Combine::add)
         x = _mm512_add_ps(x, other);
       else
         x = _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(other, zero, _CMP_GT_OQ), x);
     }
-    if (r_.bias) x = _mm512_add_ps(x, bias_[kHalf]);
+    if (r_.bias) x = _mm512_add_ps(x, bias_[kColumnHalf]);
     // If x is NaN, the instruction returns its second operand, which is x.
     if (r_.relu) x = _mm512_max_ps(zero, x);
-    _mm512_mask_storeu_ps(r_.c + target_offset, masks_[kHalf], x);
+    _mm512_mask_storeu_ps(r_.c + target_offset, masks_[kColumnHalf], x);
   }
 
   const Result& r_;
@@ -330,7 +330,7 @@ bool has_vectors() {
   return has_instructions && (hwy::SupportedTargets() & HWY_AVX3) != 0;
 }
 bool has_tiles() {
-  static const bool may_use_tiles = processor_has_tiles() && system_permits();
+  static const bool may_use_tiles = processor_has_tiles() && system_permits_tiles();
   return may_use_tiles && has_vectors();
 }
 

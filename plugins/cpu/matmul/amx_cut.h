@@ -13,13 +13,13 @@ namespace crescent::cpu {
 /// enough.
 constexpr int64_t max_packed_depth(amx::Form form) { return form == amx::Form::split ? 256 : 288; }
 
-/// Returns the size of pieces that together exceed `whole` by as little as possible: a multiple of
-/// `step`, and at most `piece` rounded up to such a multiple.
-inline int64_t even_piece(int64_t whole, int64_t piece, int64_t step) {
+/// Returns the size of pieces that together exceed `total_size` by as little as possible: a
+/// multiple of `step`, and at most `max_piece_size` rounded up to such a multiple.
+inline int64_t even_piece_size(int64_t total_size, int64_t max_piece_size, int64_t step) {
   int64_t best_size = 0, least_excess = std::numeric_limits<int64_t>::max();
-  for (int64_t count = pieces(whole, piece), end = 2 * count; count < end; ++count) {
-    const int64_t size = pieces(pieces(whole, count), step) * step,
-                  excess = pieces(whole, size) * size - whole;
+  for (int64_t count = pieces(total_size, max_piece_size), end = 2 * count; count < end; ++count) {
+    const int64_t size = pieces(pieces(total_size, count), step) * step,
+                  excess = pieces(total_size, size) * size - total_size;
     if (excess < least_excess) best_size = size, least_excess = excess;
   }
   return best_size;
@@ -37,9 +37,9 @@ struct AmxCut {
     halve(p, packs_left, form, ThreadCount::few);
     if (thread_count == ThreadCount::many) halve(p, packs_left, form, ThreadCount::many);
     constexpr int64_t kMaxLines = 512;  // largest number of lines per block
-    rows = even_piece(p.m, std::min(rows, kMaxLines), amx::kBlock),
-    columns = even_piece(p.n, std::min(columns, kMaxLines), amx::kBlock);
-    depth = even_piece(p.k, depth, amx::kDepth);
+    rows = even_piece_size(p.m, std::min(rows, kMaxLines), amx::kBlock),
+    columns = even_piece_size(p.n, std::min(columns, kMaxLines), amx::kBlock);
+    depth = even_piece_size(p.k, depth, amx::kDepth);
     row_blocks = pieces(p.m, rows), column_blocks = pieces(p.n, columns), sums = pieces(p.k, depth);
     if (thread_count == ThreadCount::many) share_evenly(p);
   }
@@ -49,8 +49,8 @@ struct AmxCut {
     constexpr int64_t kMaxLines = 512, kMaxSums = 256 << 10;  // rows per block; values per block
     rows = p.m, columns = p.n;
     while (may_be_cut(p, thread_count) && rows >= 2 * amx::kBlock) rows = (rows + 1) / 2;
-    rows = even_piece(p.m, std::min({rows, kMaxLines, std::max(amx::kBlock, kMaxSums / columns)}),
-                      amx::kBlock);
+    rows = even_piece_size(
+        p.m, std::min({rows, kMaxLines, std::max(amx::kBlock, kMaxSums / columns)}), amx::kBlock);
     row_blocks = pieces(p.m, rows), column_blocks = 1;
   }
 
@@ -93,7 +93,7 @@ struct AmxCut {
     if (parts <= kEnoughParts || parts >= 2 * kEnoughParts || row_blocks == 1 ||
         rows < 2 * amx::kBlock)
       return;
-    rows = even_piece(p.m, rows / 2, amx::kBlock), row_blocks = pieces(p.m, rows);
+    rows = even_piece_size(p.m, rows / 2, amx::kBlock), row_blocks = pieces(p.m, rows);
   }
 
   /// Whether there are too few parts and these are large enough to be halved.

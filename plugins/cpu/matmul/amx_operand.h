@@ -40,8 +40,8 @@ struct Operand {
 
   int64_t ld() const { return in_rows ? depth : lines; }
   /// The number of values of one packed matrix.
-  int64_t values() const { return pieces(lines, amx::kLines) * strip(depth); }
-  int64_t strip(int64_t k_count) const { return amx::strip_values(k_count, form); }
+  int64_t values() const { return pieces(lines, amx::kLines) * strip_size(depth); }
+  int64_t strip_size(int64_t k_count) const { return amx::strip_values(k_count, form); }
   /// The offset of value k in a strip; k must be the first value of a step.
   int64_t offset(int64_t k) const { return k * amx::kLines * amx::parts(form); }
 
@@ -63,7 +63,7 @@ struct Operand {
   }
   void pack_part(const std::byte* memory, int64_t part, uint16_t* to) const {
     const int64_t item = part / parts_of_item(), first = part % parts_of_item() * amx::kBlock,
-                  stride = strip(depth);
+                  stride = strip_size(depth);
     to += item * values();
     if (in_rows)
       return pack(memory, item, first, std::min(amx::kBlock, lines - first), 0, depth,
@@ -77,7 +77,7 @@ struct Operand {
   /// `scratch`.
   Strips strips(const std::byte* memory, const uint16_t* packed_operand, uint16_t* scratch,
                 int64_t item, int64_t line, int64_t count, int64_t k, int64_t k_count) const {
-    const int64_t stride = strip(packed_operand ? depth : k_count),
+    const int64_t stride = strip_size(packed_operand ? depth : k_count),
                   strips = pieces(count, amx::kLines);
     if (packed_operand)
       return {packed_operand + item * values() + line / amx::kLines * stride + offset(k), stride,

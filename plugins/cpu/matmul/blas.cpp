@@ -21,9 +21,9 @@ std::string library_of(const void* symbol) {
 BlasLibrary query_library() {
   openblas_set_num_threads(1);
   std::string path = library_of(reinterpret_cast<void*>(openblas_get_config));
-  int parallel = openblas_get_parallel();
+  int model_index = openblas_get_parallel();
   return {path, openblas_get_corename(), openblas_get_config(),
-          kParallelModels[parallel < 0 || parallel > 2 ? 0 : parallel]};
+          kParallelModels[model_index < 0 || model_index > 2 ? 0 : model_index]};
 }
 
 std::mutex& blas_mutex() {

@@ -27,7 +27,7 @@ void RightMatrix::pack(const int8_t* from, int64_t panel, int8_t* to) const {
              std::min(kPanelColumns, columns - j), to + panel * panel_bytes(depth));
 }
 
-Prepared conversion_to_panels(const RightMatrix& m) {
+InputConversion conversion_to_panels(const RightMatrix& m) {
   return {std::make_unique<PackPanels>(m),
           {DType::int8, {m.bytes()}},
           concat("byte panels ", m.depth.runs, " x ", m.depth.length, " ", m.columns, " by ",

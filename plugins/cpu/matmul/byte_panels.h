@@ -19,6 +19,6 @@ struct RightMatrix {
 };
 
 /// The conversion of an input, which is the single matrix `matrix`, to panels.
-Prepared conversion_to_panels(const RightMatrix& matrix);
+InputConversion conversion_to_panels(const RightMatrix& matrix);
 
 }  // namespace crescent::cpu::bytes

@@ -8,20 +8,20 @@ namespace crescent::cpu {
 namespace {
 
 /// The offset, in elements, of each matrix of an operand whose leading axes are broadcast to
-/// `leading`.
-std::vector<int64_t> offsets(const Shape& operand, const Shape& leading) {
-  const int axes = leading.rank(), own_axes = operand.rank() - 2;
+/// `leading_shape`.
+std::vector<int64_t> matrix_offsets(const Shape& operand, const Shape& leading_shape) {
+  const int axes = leading_shape.rank(), own_axes = operand.rank() - 2;
   std::vector<int64_t> strides(axes, 0);
   int64_t stride = operand[-1] * operand[-2];
   for (int i = own_axes - 1; i >= 0; --i) {
     if (operand[i] != 1) strides[axes - own_axes + i] = stride;
     stride *= operand[i];
   }
-  std::vector<int64_t> result(leading.size());
+  std::vector<int64_t> result(leading_shape.size());
   for (size_t item = 0; item < result.size(); ++item) {
     int64_t remaining = static_cast<int64_t>(item);
-    for (int i = axes - 1; i >= 0; remaining /= leading[i], --i)
-      result[item] += remaining % leading[i] * strides[i];
+    for (int i = axes - 1; i >= 0; remaining /= leading_shape[i], --i)
+      result[item] += remaining % leading_shape[i] * strides[i];
   }
   return result;
 }
@@ -47,15 +47,15 @@ class IntegerMatmul final : public Kernel {
     const T* b = args.in<T>(1) + plan_.b[item];
     const T* bias = plan_.has_bias ? args.in<T>(2) : nullptr;
     T* c = args.out<T>(0) + (item * plan_.m + i) * plan_.n;
-    const int64_t step_a = plan_.transpose_a ? plan_.m : 1;
-    const int64_t step_k = plan_.transpose_b ? 1 : plan_.n,
-                  step_n = plan_.transpose_b ? plan_.k : 1;
+    const int64_t k_stride_a = plan_.transpose_a ? plan_.m : 1;
+    const int64_t k_stride_b = plan_.transpose_b ? 1 : plan_.n,
+                  column_stride_b = plan_.transpose_b ? plan_.k : 1;
     for (int64_t j = 0; j < plan_.n; ++j) {
       // The sum is unsigned, because unsigned integers wrap around on overflow.
       uint64_t sum = bias ? static_cast<uint64_t>(bias[j]) : 0;
       for (int64_t q = 0; q < plan_.k; ++q) {
-        sum += static_cast<uint64_t>(a[q * step_a]) *
-               static_cast<uint64_t>(b[q * step_k + j * step_n]);
+        sum += static_cast<uint64_t>(a[q * k_stride_a]) *
+               static_cast<uint64_t>(b[q * k_stride_b + j * column_stride_b]);
       }
       c[j] = plan_.activation == ActivationKind::relu && static_cast<T>(sum) < T{0}
                  ? T{0}
@@ -66,7 +66,7 @@ class IntegerMatmul final : public Kernel {
   MatmulPlan plan_;
 };
 
-int64_t rounded_up(int64_t n, int64_t step) { return pieces(n, step) * step; }
+int64_t round_up(int64_t n, int64_t step) { return pieces(n, step) * step; }
 
 bool is_float_activation(ActivationKind e) {
   return e == ActivationKind::sigmoid || e == ActivationKind::tanh;
@@ -95,7 +95,7 @@ MatmulPlan::MatmulPlan(const Request& r) {
   has_bias = post.has_bias, combine = post.combine, activation = post.activation;
   m = out[-2], n = out[-1], k = left[transpose_a ? -2 : -1];
   const Shape leading_shape = out.slice(0, out.rank() - 2);
-  a = offsets(left, leading_shape), b = offsets(right, leading_shape);
+  a = matrix_offsets(left, leading_shape), b = matrix_offsets(right, leading_shape);
   const bool has_separate_rows = left.size() == leading_shape.size() * m * k,
              has_one_b = right.size() == n * k;
   if (!transpose_a && has_separate_rows && has_one_b && count() > 1) {
@@ -134,8 +134,8 @@ MatmulCut::MatmulCut(const MatmulPlan& p, bool split_sums, ThreadCount thread_co
   // This gives all threads equal numbers of tiles.
   if (rows == kMaxTileRows && parts() > kEnoughParts && parts() < 2 * kEnoughParts) rows /= 2;
   // The tiles are made equally large.
-  rows = std::min(m, rounded_up(pieces(m, pieces(m, rows)), 4));
-  columns = std::min(n, rounded_up(pieces(n, pieces(n, columns)), 16));
+  rows = std::min(m, round_up(pieces(m, pieces(m, rows)), 4));
+  columns = std::min(n, round_up(pieces(n, pieces(n, columns)), 16));
   row_tiles = pieces(m, rows), column_tiles = pieces(n, columns), sums = pieces(p.k, depth);
 }
 
@@ -145,7 +145,7 @@ void MatmulCut::use_whole_rows() {
   const int64_t min_tile_rows = thread_count == ThreadCount::few ? 128 : 32;
   const int64_t tiles =
       std::max(row_tiles, m >= kEnoughTiles * min_tile_rows ? kEnoughTiles : kFewTiles);
-  rows = std::min(m, rounded_up(pieces(m, tiles), 4)), columns = n;
+  rows = std::min(m, round_up(pieces(m, tiles), 4)), columns = n;
   row_tiles = pieces(m, rows), column_tiles = 1;
 }
 

@@ -26,7 +26,7 @@ struct MatmulPlan {
     return transpose_a && !transpose_b && count() == 1 && n == columns;
   }
   /// The index of the input with which c is combined.
-  int other_input() const { return has_bias ? 3 : 2; }
+  int combined_index() const { return has_bias ? 3 : 2; }
   int64_t count() const { return static_cast<int64_t>(a.size()); }
   int64_t lda() const { return transpose_a ? m : k; }
   int64_t ldb() const { return transpose_b ? k : n; }

@@ -31,7 +31,7 @@ amx::Form form_of(const Request& r) {
 /// Whether a float32 product is faster with split values on tiles than with vector instructions.
 /// According to measurements, full tiles are 2.2 times as fast, splitting a value costs as much as
 /// 30 multiplications with vectors, and each product has a fixed overhead.
-bool pays_to_split(const MatmulPlan& p) {
+bool split_pays_off(const MatmulPlan& p) {
   auto rounded_up = [](int64_t lines, int64_t step) {
     return static_cast<double>(pieces(lines, step) * step);
   };
@@ -59,7 +59,7 @@ class AmxMatmul final : public EpilogueHost {
     find_shared_operands();
   }
 
-  Prepared prepare(int input) override {
+  InputConversion prepare(int input) override {
     if (input != 1 || plan_.count() > 1) return {};
     is_packed_ = true;
     find_shared_operands();
@@ -250,12 +250,12 @@ class AmxMatmul final : public EpilogueHost {
         !packs_left_ || p.partition.shares_a ? 0 : 2 * strip_size * (w.in_rows ? 1 : w.row_blocks);
     const int64_t b =
         p.partition.shares_b || is_packed_ ? 0 : 2 * strip_size * (w.in_rows ? w.column_blocks : 1);
-    const int64_t totals = w.packs_all_depth ? 0 : w.row_blocks * w.column_blocks;
+    const int64_t total_count = w.packs_all_depth ? 0 : w.row_blocks * w.column_blocks;
     const int64_t floats =
-        (2 + totals) * amx::kBlockValues + width + (w.feeds_epilogue ? kBlock * width : 0);
+        (2 + total_count) * amx::kBlockValues + width + (w.feeds_epilogue ? kBlock * width : 0);
     w.sums = reinterpret_cast<float*>(
         thread_scratch(floats * sizeof(float) + (a + b) * sizeof(uint16_t)));
-    w.totals = w.sums + 2 * amx::kBlockValues, w.bias = w.totals + totals * amx::kBlockValues;
+    w.totals = w.sums + 2 * amx::kBlockValues, w.bias = w.totals + total_count * amx::kBlockValues;
     w.row = w.feeds_epilogue ? reinterpret_cast<std::byte*>(w.bias + width) : nullptr;
     w.scratch_a = reinterpret_cast<uint16_t*>(w.sums + floats), w.scratch_b = w.scratch_a + a;
     return w;
@@ -352,7 +352,7 @@ class AmxMatmul final : public EpilogueHost {
       return {{sums, rows, columns, partial_sum(args, p.sum) + at, plan_.n}, i, j, rows, columns};
     float* c = row ? reinterpret_cast<float*>(row) + j : args.out<float>(0) + at;
     const float* other =
-        plan_.combine == Combine::none ? nullptr : args.in<float>(plan_.other_input()) + at;
+        plan_.combine == Combine::none ? nullptr : args.in<float>(plan_.combined_index()) + at;
     if (!is_cheap(plan_.activation))
       return {{sums, 0, columns, c, plan_.n}, i, j, rows, columns, bias, other};
     return {{sums, rows, columns, c, plan_.n, nullptr, bias, plan_.combine, other,
@@ -401,17 +401,17 @@ class AmxMatmul final : public EpilogueHost {
   }
   void combine_with(const Arguments& args, int64_t at, int64_t rows, int64_t columns, float* c,
                     int64_t ld) const {
-    is_split() ? combine(plan_.combine, args.in<float>(plan_.other_input()) + at, plan_.n, rows,
+    is_split() ? combine(plan_.combine, args.in<float>(plan_.combined_index()) + at, plan_.n, rows,
                          columns, c, ld)
-               : combine(plan_.combine, args.in<BFloat16>(plan_.other_input()) + at, plan_.n, rows,
-                         columns, c, ld);
+               : combine(plan_.combine, args.in<BFloat16>(plan_.combined_index()) + at, plan_.n,
+                         rows, columns, c, ld);
   }
 
   /// Computes the sums of a block again by float32 products, which handle infinity and NaN.
   void recompute_exactly(const Arguments& args, const PartialTile& p, int64_t i, int64_t j,
                          int64_t rows, int64_t columns, float* sums) const {
     constexpr int64_t kDepthAtOnce = 4 * amx::kDepth;
-    alignas(64) float joined[kDepthAtOnce * kBlock];
+    alignas(64) float joined_b[kDepthAtOnce * kBlock];
     const float* a =
         args.in<float>(0) + plan_.a[p.item] + (p.i + i) * (plan_.transpose_a ? 1 : plan_.lda());
     for (int64_t k = p.k0; k < p.k1; k += kDepthAtOnce) {
@@ -423,8 +423,8 @@ class AmxMatmul final : public EpilogueHost {
                                    p.j + j, columns, k, product.k);
         for (int64_t s = 0; s < b.count; ++s)
           amx::join_right(b[s], std::min(amx::kLines, columns - s * amx::kLines), product.k,
-                          joined + s * amx::kLines, kBlock);
-        product.transpose_b = false, product.b = joined, product.ldb = kBlock;
+                          joined_b + s * amx::kLines, kBlock);
+        product.transpose_b = false, product.b = joined_b, product.ldb = kBlock;
       } else {
         product.b = args.in<float>(1) + plan_.b[p.item] +
                     (plan_.transpose_b ? (p.j + j) * plan_.ldb() + k : k * plan_.ldb() + p.j + j);
@@ -493,7 +493,7 @@ std::unique_ptr<Kernel> make_amx_matmul(const Request& r) {
   const bool is_split = form_of(r) == amx::Form::split;
   if (is_split && (!amx::has_tiles() || r.outputs[0].dtype != DType::float32)) return nullptr;
   const MatmulPlan plan(r);
-  if (!amx::available() || plan.flops() == 0 || (is_split && !pays_to_split(plan))) return nullptr;
+  if (!amx::available() || plan.flops() == 0 || (is_split && !split_pays_off(plan))) return nullptr;
   return std::make_unique<AmxMatmul>(r);
 }
 

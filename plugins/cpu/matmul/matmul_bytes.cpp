@@ -23,7 +23,7 @@ class ByteMatmul final : public EpilogueHost {
         right_(right_matrix_of(plan_)),
         multiply_(bytes::fastest_product()) {}
 
-  Prepared prepare(int input) override {
+  InputConversion prepare(int input) override {
     if (input != 1 || plan_.count() > 1) return {};
     is_packed_ = true;
     return bytes::conversion_to_panels(right_);

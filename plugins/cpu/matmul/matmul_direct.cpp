@@ -172,7 +172,7 @@ class SmallMatmul final : public Kernel {
                       a.in<T>(0) + plan_.a[i], plan_.lda(), a.in<T>(1) + plan_.b[i], plan_.ldb(), 0,
                       c, plan_.n});
       if (plan_.combine != Combine::none) {
-        combine(plan_.combine, a.in<T>(plan_.other_input()) + i * plan_.m * plan_.n, plan_.n,
+        combine(plan_.combine, a.in<T>(plan_.combined_index()) + i * plan_.m * plan_.n, plan_.n,
                 plan_.m, plan_.n, c, plan_.n);
       }
       finish(c, plan_.m, plan_.n, plan_.n, plan_.has_bias ? a.in<T>(2) : nullptr, plan_.activation);

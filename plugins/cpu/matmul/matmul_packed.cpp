@@ -55,41 +55,41 @@ class Prefetcher {
  public:
   void add(const Block<T>& block) {
     if (block.rows <= 0 || block.columns <= 0) return;
-    blocks_[count_++] = block;
-    pieces_left_ += block.rows * pieces(block.columns, kPiece);
+    blocks_[block_count_++] = block;
+    pieces_left_ += block.rows * pieces(block.columns, kPieceSize);
   }
-  /// Distributes all prefetches evenly over `turns` calls of turn().
-  void begin(int64_t turns) {
-    pieces_per_turn_ = pieces(pieces_left_, std::max<int64_t>(1, turns));
-    if (count_ > 0) open(blocks_[0]);
+  /// Distributes all prefetches evenly over `turn_count` calls of turn().
+  void begin(int64_t turn_count) {
+    pieces_per_turn_ = pieces(pieces_left_, std::max<int64_t>(1, turn_count));
+    if (block_count_ > 0) open(blocks_[0]);
   }
   HWY_INLINE void turn() {
     for (int64_t i = std::min(pieces_per_turn_, pieces_left_); i > 0; --i) fetch_piece();
   }
 
  private:
-  static constexpr int64_t kPiece = 4 * kCacheLine<T>;
+  static constexpr int64_t kPieceSize = 4 * kCacheLine<T>;
 
   void open(const Block<T>& block) {
-    row_ = next_ = block.first, step_ = block.step, rows_left_ = block.rows,
-    row_pieces_left_ = row_pieces_ = pieces(block.columns, kPiece);
+    row_ = piece_ = block.first, row_stride_ = block.step, rows_left_ = block.rows,
+    row_pieces_left_ = row_pieces_ = pieces(block.columns, kPieceSize);
   }
   HWY_INLINE void fetch_piece() {
 #pragma GCC unroll 4
-    for (int64_t e = 0; e < kPiece; e += kCacheLine<T>) __builtin_prefetch(next_ + e, 0, 2);
+    for (int64_t e = 0; e < kPieceSize; e += kCacheLine<T>) __builtin_prefetch(piece_ + e, 0, 2);
     --pieces_left_;
-    next_ += kPiece;
+    piece_ += kPieceSize;
     if (--row_pieces_left_ > 0) return;
-    next_ = row_ += step_, row_pieces_left_ = row_pieces_;
+    piece_ = row_ += row_stride_, row_pieces_left_ = row_pieces_;
     if (--rows_left_ == 0 && pieces_left_ > 0) open(blocks_[1]);
   }
 
   Block<T> blocks_[2];
-  int count_ = 0;
+  int block_count_ = 0;
   int64_t pieces_left_ = 0;      // the number of pieces that are left
   int64_t pieces_per_turn_ = 0;  // the number of pieces per call of turn()
-  const T *row_ = nullptr, *next_ = nullptr;
-  int64_t step_ = 0;             // the distance between rows of the current block
+  const T *row_ = nullptr, *piece_ = nullptr;
+  int64_t row_stride_ = 0;       // the distance between rows of the current block
   int64_t rows_left_ = 0;        // the number of rows that are left of the current block
   int64_t row_pieces_left_ = 0;  // the number of pieces that are left of the current row
   int64_t row_pieces_ = 0;       // the number of pieces of a row
@@ -126,7 +126,7 @@ HWY_NOINLINE void multiply_tile(D d, const T* a, int64_t row, int64_t step, cons
                                 int64_t ldc, Prefetcher<T>& prefetcher) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), tail = b.columns - (kV - 1) * lanes;
   hn::Vec<D> sum[kR][kV];
-  auto each_sum = [&](auto&& f) HWY_ATTR {
+  auto for_each_sum = [&](auto&& f) HWY_ATTR {
 #pragma GCC unroll 16
     for (int r = 0; r < kR; ++r) {
 #pragma GCC unroll 8
@@ -138,15 +138,15 @@ HWY_NOINLINE void multiply_tile(D d, const T* a, int64_t row, int64_t step, cons
   auto for_each_vector = [&](auto&& f) HWY_ATTR {
     auto load = [d](const T* from) HWY_ATTR { return hn::LoadU(d, from); };
     auto store = [d](hn::Vec<D> x, T* to) HWY_ATTR { hn::StoreU(x, d, to); };
-    if (tail >= lanes) return each_sum([&](int r, int v) HWY_ATTR { f(r, v, load, store); });
-    each_sum([&](int r, int v) HWY_ATTR {
+    if (tail >= lanes) return for_each_sum([&](int r, int v) HWY_ATTR { f(r, v, load, store); });
+    for_each_sum([&](int r, int v) HWY_ATTR {
       if (v < kV - 1) return f(r, v, load, store);
       f(
           r, v, [d, tail](const T* from) HWY_ATTR { return load_part(d, from, tail); },
           [d, tail](hn::Vec<D> x, T* to) HWY_ATTR { store_part(x, d, to, tail); });
     });
   };
-  each_sum([&](int r, int v) HWY_ATTR { sum[r][v] = hn::Zero(d); });
+  for_each_sum([&](int r, int v) HWY_ATTR { sum[r][v] = hn::Zero(d); });
   if (post_ops.addend && post_ops.addend != c) fetch_tile<kR, kV>(post_ops.addend, ldc);
   if (post_ops.mask) fetch_tile<kR, kV>(post_ops.mask, ldc);
   const T *lower = a + kR / 2 * row, *right = b.first, *c_row = c;
@@ -191,8 +191,8 @@ HWY_NOINLINE void multiply_tile(D d, const T* a, int64_t row, int64_t step, cons
     });
   }
   if (post_ops.relu)
-    each_sum([&](int r, int v)
-                 HWY_ATTR { sum[r][v] = activate(d, sum[r][v], ActivationKind::relu); });
+    for_each_sum([&](int r, int v)
+                     HWY_ATTR { sum[r][v] = activate(d, sum[r][v], ActivationKind::relu); });
   for_each_vector([&](int r, int v, auto, auto store)
                       HWY_ATTR { store(sum[r][v], c + r * ldc + v * lanes); });
 }
@@ -310,8 +310,8 @@ HWY_INLINE void pack_transposed(const T* b, int64_t ldb, int64_t depth, int64_t 
 
 /// The columns of b in one panel: their number, and the number with padding to whole vectors.
 template <class T>
-struct Columns {
-  Columns(const Product<T>& p, int64_t first) : first(first) {
+struct PanelColumns {
+  PanelColumns(const Product<T>& p, int64_t first) : first(first) {
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
     count = std::min(kVectors * lanes, p.n - first), vectors = pieces(count, lanes),
     width = vectors * lanes;
@@ -321,7 +321,7 @@ struct Columns {
 
 /// The block of b, in its memory layout, from which the panel that begins at row q is packed.
 template <class T>
-Block<T> block(const Product<T>& p, const Columns<T>& columns, int64_t q) {
+Block<T> block(const Product<T>& p, const PanelColumns<T>& columns, int64_t q) {
   const int64_t depth = std::min(kDepth, p.k - q), j = columns.first;
   if (p.is_packed) return {p.b + j * p.k + q * columns.width, columns.width, depth, columns.count};
   if (p.transpose_b) return {p.b + j * p.ldb + q, p.ldb, columns.count, depth};
@@ -329,7 +329,7 @@ Block<T> block(const Product<T>& p, const Columns<T>& columns, int64_t q) {
 }
 
 template <class T>
-void pack_block(const Product<T>& p, const Columns<T>& columns, int64_t q, T* panel) {
+void pack_block(const Product<T>& p, const PanelColumns<T>& columns, int64_t q, T* panel) {
   const Block<T> b = block(p, columns, q);
   if (p.transpose_b)
     pack_transposed(b.first, b.step, b.columns, columns.count, panel, columns.width);
@@ -344,7 +344,7 @@ template <class T>
 class PanelSequence {
  public:
   struct PanelStart {
-    Columns<T> columns;
+    PanelColumns<T> columns;
     int64_t q;  // first row of b
   };
   explicit PanelSequence(const Product<T>& p)
@@ -357,7 +357,7 @@ class PanelSequence {
     const auto [column, row] = p_.transpose_a
                                    ? std::pair(number % column_groups_, number / column_groups_)
                                    : std::pair(number / row_ranges_, number % row_ranges_);
-    return {Columns<T>(p_, column * width()), row * kDepth};
+    return {PanelColumns<T>(p_, column * width()), row * kDepth};
   }
   /// The prefetches for the memory that is read after panel `number`: a block of b and, if a is
   /// transposed, a share of the next rows of a.
@@ -369,7 +369,7 @@ class PanelSequence {
     } else if (p_.next_b) {
       Product<T> next = p_;
       next.b = p_.next_b;
-      prefetcher.add(block(next, Columns<T>(next, 0), 0));
+      prefetcher.add(block(next, PanelColumns<T>(next, 0), 0));
     }
     if (!p_.transpose_a) return prefetcher;
     const int64_t q = (number / column_groups_ + 1) * kDepth;
@@ -457,8 +457,8 @@ void multiply(const Product<T>& p) {
 
 template <class T>
 void pack_all_panels(const Product<T>& p, T* packed) {
-  for (Columns<T> columns(p, 0); columns.first < p.n;
-       columns = Columns<T>(p, columns.first + columns.count)) {
+  for (PanelColumns<T> columns(p, 0); columns.first < p.n;
+       columns = PanelColumns<T>(p, columns.first + columns.count)) {
     for (int64_t q = 0; q < p.k; q += kDepth)
       pack_block(p, columns, q, packed + columns.first * p.k + q * columns.width);
   }

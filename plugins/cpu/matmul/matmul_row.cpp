@@ -224,7 +224,7 @@ class RowMatmul final : public Kernel {
         dtype_(r.outputs[0].dtype),
         matrix_input_(MatmulPlan(r).m == 1 ? 1 : 0) {}
 
-  Prepared prepare(int input) override {
+  InputConversion prepare(int input) override {
     if (input != 1 || matrix_input_ != 1 || plan_.n == 1) return {};
     auto kernel = std::make_unique<PackBlocks<T>>(plan_);
     std::string conversion = conversion_name(plan_);
@@ -266,7 +266,7 @@ class RowMatmul final : public Kernel {
   void finish_columns(const Arguments& a, int64_t j, int64_t width) const {
     T* out = a.out<T>(0) + j;
     if (plan_.combine != Combine::none)
-      combine(plan_.combine, a.in<T>(plan_.other_input()) + j, plan_.n, 1, width, out, plan_.n);
+      combine(plan_.combine, a.in<T>(plan_.combined_index()) + j, plan_.n, 1, width, out, plan_.n);
     finish(out, 1, width, width, plan_.has_bias ? a.in<T>(2) + j : nullptr, plan_.activation);
   }
 
@@ -311,7 +311,7 @@ class HalfRowMatmul final : public Kernel {
         b_dtype_(r.inputs[1].dtype),
         c_dtype_(r.outputs[0].dtype) {}
 
-  Prepared prepare(int input) override {
+  InputConversion prepare(int input) override {
     if (input != 1) return {};
     auto kernel = std::make_unique<PackHalfBlocks>(plan_, b_dtype_);
     is_packed_ = true, b_dtype_ = DType::bfloat16;
@@ -333,7 +333,7 @@ class HalfRowMatmul final : public Kernel {
     if (plan_.has_bias)
       cast_loop(DType::bfloat16, DType::float32)(a.inputs[2], bias, static_cast<size_t>(plan_.n));
     if (plan_.combine != Combine::none)
-      combine(plan_.combine, a.in<BFloat16>(plan_.other_input()), plan_.n, 1, plan_.n, sums,
+      combine(plan_.combine, a.in<BFloat16>(plan_.combined_index()), plan_.n, 1, plan_.n, sums,
               plan_.n);
     finish(sums, 1, plan_.n, plan_.n, plan_.has_bias ? bias : nullptr, plan_.activation);
     cast_loop(DType::float32, c_dtype_)(sums, a.outputs[0], static_cast<size_t>(plan_.n));

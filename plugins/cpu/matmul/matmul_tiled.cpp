@@ -63,7 +63,7 @@ class TiledMatmul final : public EpilogueHost {
         is_direct_(prefers_direct(plan_)),
         gemm_(is_direct_ ? direct_gemm<T> : packed_gemm<T>) {}
 
-  Prepared prepare(int input) override {
+  InputConversion prepare(int input) override {
     if (input != 1 || is_direct_ || plan_.count() > 1) return {};
     is_packed_ = true;
     many_threads_cut_ = MatmulCut(plan_, true, MatmulCut::ThreadCount::many_same_columns);
@@ -191,7 +191,7 @@ class TiledMatmul final : public EpilogueHost {
   void multiply(const Arguments& a, Product<T>& p, int64_t offset, int64_t j) const {
     const T* bias = plan_.has_bias ? a.in<T>(2) + j : nullptr;
     const T* other =
-        plan_.combine == Combine::none ? nullptr : a.in<T>(plan_.other_input()) + offset;
+        plan_.combine == Combine::none ? nullptr : a.in<T>(plan_.combined_index()) + offset;
     if (!is_direct_ && is_cheap(plan_.activation) && !(bias && plan_.combine == Combine::mask)) {
       p.bias = bias, p.combine = plan_.combine, p.other = other,
       p.relu = plan_.activation == ActivationKind::relu;
@@ -207,7 +207,7 @@ class TiledMatmul final : public EpilogueHost {
     T* c = partial_sum(a, 0) + first;
     for (int64_t i = 1; i < sum_count(); ++i) accumulate(c, partial_sum(a, i) + first, count);
     if (plan_.combine != Combine::none)
-      combine(plan_.combine, a.in<T>(plan_.other_input()) + first, n, end - begin, n, c, n);
+      combine(plan_.combine, a.in<T>(plan_.combined_index()) + first, n, end - begin, n, c, n);
     finish(c, end - begin, n, n, plan_.has_bias ? a.in<T>(2) : nullptr, plan_.activation);
     if (epilogue) (*epilogue)(first, first + count, c);
   }

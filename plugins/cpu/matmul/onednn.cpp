@@ -75,12 +75,12 @@ Primitives::Task Primitives::make_task(const PrimitiveEntry& entry) {
   return task;
 }
 
-Primitives::Region::Region(const Primitives& primitives, int workers)
+Primitives::Region::Region(const Primitives& primitives, int worker_count)
     : primitives_(primitives),
       workers_(primitives.workers_, [] { return std::make_unique<Workers>(); }),
-      worker_count_(workers) {
+      worker_count_(worker_count) {
   checked("preparation", [&] {
-    while (static_cast<int>(workers_->size()) < workers) {
+    while (static_cast<int>(workers_->size()) < worker_count) {
       Worker worker{dnnl::stream(engine()), {}};
       for (const auto& entry : primitives.entries_) worker.tasks.push_back(make_task(entry));
       workers_->push_back(std::move(worker));

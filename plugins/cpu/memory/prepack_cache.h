@@ -21,7 +21,8 @@ using PrepackedValuePtr = std::shared_ptr<PrepackedValue>;
 /// The key of a prepacked value: equal keys give equal bytes.
 struct PrepackKey {
   OpPtr op;  ///< null for variables, constants and prepared values
-  /// The form of a value that a kernel computes (Prepared::form); else "variable" or "constant".
+  /// The form of a value that a kernel computes (InputConversion::form); else "variable" or
+  /// "constant".
   std::string form;
   int output = 0;                       ///< index of the value among the op's outputs
   TensorSpecs specs;                    ///< dtypes and shapes of the inputs, then of the value

@@ -71,28 +71,28 @@ std::unique_ptr<Kernel> make(const Request& r) {
 }  // namespace
 
 PoolPlan::PoolPlan(const Request& r, bool is_backward) {
-  auto fill = [&](const auto& op, const Shape& in, const Shape& out) {
-    const int spatial = in.rank() - 2;
+  auto set_geometry = [&](const auto& op, const Shape& in, const Shape& out) {
+    const int spatial_rank = in.rank() - 2;
     batch = in[0], channels = in[-1];
-    for (int i = 0; i < spatial; ++i) {
-      axes[3 - spatial + i] = {in[i + 1], out[i + 1], op.window[i], op.spec.strides[i],
-                               op.spec.pad_before[i]};
+    for (int i = 0; i < spatial_rank; ++i) {
+      axes[3 - spatial_rank + i] = {in[i + 1], out[i + 1], op.window[i], op.spec.strides[i],
+                                    op.spec.pad_before[i]};
     }
   };
   const Shape &from = r.inputs.back().shape, &to = r.outputs[0].shape;
   is_max = has_argmax_indices = true;
   if (auto* argmax_op = dynamic_cast<const PoolArgmax*>(&r.op)) {
-    fill(*argmax_op, from, to);
-  } else if (auto* gradient = dynamic_cast<const PoolArgmaxBackward*>(&r.op)) {
-    fill(*gradient, to, from);
+    set_geometry(*argmax_op, from, to);
+  } else if (auto* gradient_op = dynamic_cast<const PoolArgmaxBackward*>(&r.op)) {
+    set_geometry(*gradient_op, to, from);
   } else if (is_backward) {
     const auto& op = static_cast<const PoolBackward&>(r.op);
     is_max = op.max, has_argmax_indices = false;
-    fill(op, to, from);
+    set_geometry(op, to, from);
   } else {
     const auto& op = static_cast<const crescent::Pool&>(r.op);
     is_max = op.max, has_argmax_indices = false;
-    fill(op, from, to);
+    set_geometry(op, from, to);
   }
   inner_window_offsets = window_offsets();
 }

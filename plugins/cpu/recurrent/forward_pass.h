@@ -25,8 +25,8 @@ inline int64_t forward_parts(int64_t batch) {
 template <class T>
 class PackPanels final : public Kernel {
  public:
-  PackPanels(int64_t rows, int64_t units, int64_t gates)
-      : rows_(rows), units_(units), gate_count_(gates), loops_(recurrent_loops<T>()) {}
+  PackPanels(int64_t rows, int64_t units, int64_t gate_count)
+      : rows_(rows), units_(units), gate_count_(gate_count), loops_(recurrent_loops<T>()) {}
   int64_t values() const { return rows_ * gate_count_ * panel_count() * loops_.lanes; }
   std::string form() const { return concat("recurrent ", rows_, " ", units_, " ", gate_count_); }
   void pack(CpuThreads& threads, const T* weights, T* packed) const {
@@ -53,7 +53,7 @@ class RecurrentForward : public Recurrent<T> {
  public:
   RecurrentForward(const Request& r, int64_t gates, int kernel)
       : Recurrent<T>(r, gates, forward_parts(r.inputs[0].shape[0])),
-        kernel_input_(kernel),
+        kernel_input_index_(kernel),
         bias_rows_(r.inputs[kernel + 2].shape.rank()),
         chunk_steps_(std::clamp<int64_t>(this->steps_, 1, kInputSteps)),
         pack_kernel_(this->features_, this->units_, gates),
@@ -64,13 +64,13 @@ class RecurrentForward : public Recurrent<T> {
     packed_recurrent_offset_ = this->shared_.reserve(pack_recurrent_.values());
     packed_bias_offset_ = this->shared_.reserve(bias_rows_ * pack_bias_.values());
     if (this->part_count_ == 1) x_products_offset_ = this->shared_.reserve(x_product_values());
-    if (has_factors_) dropped_offset_ = this->shared_.reserve(2 * this->batch_ * this->units_);
+    if (has_factors_) dropped_h_offset_ = this->shared_.reserve(2 * this->batch_ * this->units_);
   }
 
-  Prepared prepare(int input) override {
-    if (input != kernel_input_ && input != kernel_input_ + 1) return {};
-    const PackPanels<T>& pack = input == kernel_input_ ? pack_kernel_ : pack_recurrent_;
-    (input == kernel_input_ ? is_kernel_packed_ : is_recurrent_packed_) = true;
+  InputConversion prepare(int input) override {
+    if (input != kernel_input_index_ && input != kernel_input_index_ + 1) return {};
+    const PackPanels<T>& pack = input == kernel_input_index_ ? pack_kernel_ : pack_recurrent_;
+    (input == kernel_input_index_ ? is_kernel_packed_ : is_recurrent_packed_) = true;
     return {std::make_unique<PackPanels<T>>(pack),
             {sizeof(T) == 4 ? DType::float32 : DType::float64, {pack.values()}},
             pack.form()};
@@ -94,23 +94,24 @@ class RecurrentForward : public Recurrent<T> {
         loops,
         results,
         a.in<T>(0),
-        packed(a, is_kernel_packed_, kernel_input_, pack_kernel_, packed_kernel_offset_),
-        packed(a, is_recurrent_packed_, kernel_input_ + 1, pack_recurrent_,
+        packed(a, is_kernel_packed_, kernel_input_index_, pack_kernel_, packed_kernel_offset_),
+        packed(a, is_recurrent_packed_, kernel_input_index_ + 1, pack_recurrent_,
                packed_recurrent_offset_),
         this->scratch(a, packed_bias_offset_),
-        has_factors_ ? a.in<T>(kernel_input_ + 3) : nullptr,
-        has_factors_ ? this->scratch(a, dropped_offset_) : nullptr};
+        has_factors_ ? a.in<T>(kernel_input_index_ + 3) : nullptr,
+        has_factors_ ? this->scratch(a, dropped_h_offset_) : nullptr};
     if (run.factors)
       multiply(results.h0, run.factors, this->batch_ * this->units_, dropped(run, 0));
     for (int64_t row = 0; row < bias_rows_; ++row) {
-      pack_bias_.pack(a.threads, a.in<T>(kernel_input_ + 2) + row * this->width_,
+      pack_bias_.pack(a.threads, a.in<T>(kernel_input_index_ + 2) + row * this->width_,
                       this->scratch(a, packed_bias_offset_) + row * pack_bias_.values());
     }
     const int64_t panel_count = this->padded(this->units_) / this->loops_.lanes;
     if (this->part_count_ > 1) {
       a.threads.parallel(this->part_count_, [&](int64_t part, int) {
-        const Share share{this->first_sample(part), this->first_sample(part + 1), 0, panel_count,
-                          reinterpret_cast<T*>(thread_scratch(x_product_values() * sizeof(T)))};
+        const StepShare share{this->first_sample(part), this->first_sample(part + 1), 0,
+                              panel_count,
+                              reinterpret_cast<T*>(thread_scratch(x_product_values() * sizeof(T)))};
         for (int64_t t = 0; t < this->steps_; ++t) step(run, t, share);
       });
     } else {
@@ -135,7 +136,7 @@ class RecurrentForward : public Recurrent<T> {
  private:
   /// The part of a step that one thread computes: samples [first, last) and panels [first_panel,
   /// last_panel) of units.
-  struct Share {
+  struct StepShare {
     int64_t first, last, first_panel, last_panel;
     T* x_products;
   };
@@ -154,7 +155,7 @@ class RecurrentForward : public Recurrent<T> {
   }
   /// Multiplies the states of step t that the thread has just computed by the dropout factors; step
   /// t + 1 reads the products.
-  void apply_dropout(const Invocation& run, int64_t t, const Share& share) const {
+  void apply_dropout(const Invocation& run, int64_t t, const StepShare& share) const {
     const int64_t first = share.first_panel * this->loops_.lanes,
                   last = std::min(share.last_panel * this->loops_.lanes, this->units_);
     for (int64_t i = share.first; i < share.last; ++i) {
@@ -175,7 +176,7 @@ class RecurrentForward : public Recurrent<T> {
 
   /// Computes a thread's share of step t. In the first step of a chunk it also computes the input
   /// products of all steps of the chunk.
-  void step(const Invocation& run, int64_t t, const Share& share) const {
+  void step(const Invocation& run, int64_t t, const StepShare& share) const {
     const int64_t begin = t / chunk_steps_ * chunk_steps_,
                   steps = std::min(chunk_steps_, this->steps_ - begin),
                   samples = share.last - share.first;
@@ -207,13 +208,13 @@ class RecurrentForward : public Recurrent<T> {
     if (run.factors) apply_dropout(run, t, share);
   }
 
-  int kernel_input_;
+  int kernel_input_index_;
   int64_t bias_rows_, chunk_steps_;
   PackPanels<T> pack_kernel_, pack_recurrent_, pack_bias_;
   bool is_kernel_packed_ = false, is_recurrent_packed_ = false, has_factors_;
   // the offsets of arrays in the kernel's scratch memory
   size_t packed_kernel_offset_ = 0, packed_recurrent_offset_ = 0, packed_bias_offset_ = 0,
-         x_products_offset_ = 0, dropped_offset_ = 0;
+         x_products_offset_ = 0, dropped_h_offset_ = 0;
 };
 
 }  // namespace crescent::cpu

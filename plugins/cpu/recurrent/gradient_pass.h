@@ -27,12 +27,13 @@ template <class T>
 class RecurrentGradient : public Recurrent<T> {
  public:
   /// `bias_size` is the number of values of the bias. `is_shared` tells whether the products with x
-  /// and with h have the same gradient. `factors_input` is the index of the input with dropout
-  /// factors, which may be missing.
-  RecurrentGradient(const Request& r, int64_t gates, int64_t bias_size, bool is_shared,
-                    int factors_input)
-      : Recurrent<T>(r, gates, gradient_part_count(r.inputs[0].shape[0])),
-        factors_input_(static_cast<int>(r.inputs.size()) > factors_input ? factors_input : -1),
+  /// and with h have the same gradient. `factors_input_index` is the index of the input with
+  /// dropout factors, which may be missing.
+  RecurrentGradient(const Request& r, int64_t gate_count, int64_t bias_size, bool is_shared,
+                    int factors_input_index)
+      : Recurrent<T>(r, gate_count, gradient_parts(r.inputs[0].shape[0])),
+        factors_input_index_(
+            static_cast<int>(r.inputs.size()) > factors_input_index ? factors_input_index : -1),
         bias_size_(bias_size),
         chunk_steps_(std::clamp<int64_t>(kGradientRows / this->max_samples(), 1,
                                          std::max<int64_t>(1, this->steps_))),
@@ -42,21 +43,21 @@ class RecurrentGradient : public Recurrent<T> {
                               std::clamp<int64_t>(kMaxSumValues / (1 + sum_size_), 4, 16))),
         dz_stride_(row_stride(this->width_)),
         x_stride_(row_stride(weight_rows_)) {
-    packed_kernel_ = this->shared_.reserve(this->padded(this->features_) * this->width_);
-    packed_recurrent_ = this->shared_.reserve(this->padded(this->units_) * this->width_);
+    packed_kernel_offset_ = this->shared_.reserve(this->padded(this->features_) * this->width_);
+    packed_recurrent_offset_ = this->shared_.reserve(this->padded(this->units_) * this->width_);
     sums_offset_ = this->shared_.reserve(group_count_ * sum_size_);
     const int64_t samples = this->max_samples(), rows = samples * chunk_steps_;
-    dh_ = thread_layout_.reserve(samples * this->padded(this->units_)),
-    x_rows_ = thread_layout_.reserve(rows * x_stride_);
-    dx_rows_ = thread_layout_.reserve(rows * this->padded(this->features_));
-    dx_products_ = dh_products_ = thread_layout_.reserve(rows * dz_stride_);
-    if (!is_shared) dh_products_ = thread_layout_.reserve(rows * dz_stride_);
+    dh_offset_ = thread_layout_.reserve(samples * this->padded(this->units_)),
+    x_rows_offset_ = thread_layout_.reserve(rows * x_stride_);
+    dx_rows_offset_ = thread_layout_.reserve(rows * this->padded(this->features_));
+    dx_products_offset_ = dh_products_offset_ = thread_layout_.reserve(rows * dz_stride_);
+    if (!is_shared) dh_products_offset_ = thread_layout_.reserve(rows * dz_stride_);
   }
   double flops() const override { return 2 * Recurrent<T>::flops(); }
 
  protected:
   const T* factors(const Arguments& a) const {
-    return factors_input_ < 0 ? nullptr : a.in<T>(factors_input_);
+    return factors_input_index_ < 0 ? nullptr : a.in<T>(factors_input_index_);
   }
   struct Tensors {
     const T *x, *h0, *kernel, *recurrent, *hs, *dlast_h;
@@ -85,7 +86,7 @@ class RecurrentGradient : public Recurrent<T> {
       this->loops_.pack_transposed(
           is_kernel ? this->features_ : this->units_, this->width_,
           is_kernel ? p.kernel : p.recurrent, i % blocks,
-          this->scratch(a, is_kernel ? packed_kernel_ : packed_recurrent_));
+          this->scratch(a, is_kernel ? packed_kernel_offset_ : packed_recurrent_offset_));
     });
     a.threads.parallel(group_count_, [&](int64_t group, int) {
       T* sums = this->scratch(a, sums_offset_) + group * sum_size_;
@@ -119,15 +120,15 @@ class RecurrentGradient : public Recurrent<T> {
     T* memory = reinterpret_cast<T*>(thread_scratch(thread_layout_.bytes()));
     const int64_t units = this->units_, features = this->features_, samples = last - first,
                   padded = this->padded(units);
-    T *dh = memory + dh_, *dbias = sums + sum_size_ - bias_size_;
+    T *dh = memory + dh_offset_, *dbias = sums + sum_size_ - bias_size_;
     for (int64_t i = 0; i < samples; ++i)
       std::copy_n(p.dlast_h + (first + i) * units, units, dh + i * padded);
     for (int64_t end = this->steps_; end > 0;) {
       const int64_t begin = (end - 1) / chunk_steps_ * chunk_steps_;
       for (int64_t t = end - 1; t >= begin; --t) {
-        T *x_rows = memory + x_rows_ + (t - begin) * samples * x_stride_,
-          *dx_products = memory + dx_products_ + (t - begin) * samples * dz_stride_;
-        T* dh_products = memory + dh_products_ + (t - begin) * samples * dz_stride_;
+        T *x_rows = memory + x_rows_offset_ + (t - begin) * samples * x_stride_,
+          *dx_products = memory + dx_products_offset_ + (t - begin) * samples * dz_stride_;
+        T* dh_products = memory + dh_products_offset_ + (t - begin) * samples * dz_stride_;
         for (int64_t i = 0; i < samples; ++i) {
           T* x_row = std::copy_n(p.x + this->row_offset(first + i, t, features), features,
                                  x_rows + i * x_stride_);
@@ -139,7 +140,8 @@ class RecurrentGradient : public Recurrent<T> {
                              dh_products + i * dz_stride_, dbias, x_row});
         }
         this->loops_.multiply_transposed(samples, units, this->width_, dh_products, dz_stride_,
-                                         this->scratch(a, packed_recurrent_), accumulates, dh);
+                                         this->scratch(a, packed_recurrent_offset_), accumulates,
+                                         dh);
         for (int64_t i = 0; i < samples; ++i) apply_dropout(p, first + i, dh + i * padded);
       }
       run_chunk_backwards(a, p, first, samples, begin, end - begin, memory, sums);
@@ -154,18 +156,19 @@ class RecurrentGradient : public Recurrent<T> {
                            int64_t begin, int64_t steps, T* memory, T* sums) const {
     const int64_t features = this->features_, rows = samples * steps,
                   padded = this->padded(features);
-    T* dx = memory + dx_rows_;
-    this->loops_.multiply_transposed(rows, features, this->width_, memory + dx_products_,
-                                     dz_stride_, this->scratch(a, packed_kernel_), false, dx);
+    T* dx = memory + dx_rows_offset_;
+    this->loops_.multiply_transposed(rows, features, this->width_, memory + dx_products_offset_,
+                                     dz_stride_, this->scratch(a, packed_kernel_offset_), false,
+                                     dx);
     for (int64_t row = 0; row < rows; ++row) {
       std::copy_n(dx + row * padded, features,
                   p.dx + this->row_offset(first + row % samples, begin + row / samples, features));
     }
-    this->loops_.add_weight_gradient(rows, features, memory + x_rows_, x_stride_, this->width_,
-                                     memory + dx_products_, dz_stride_, sums);
-    this->loops_.add_weight_gradient(rows, this->units_, memory + x_rows_ + features, x_stride_,
-                                     this->width_, memory + dh_products_, dz_stride_,
-                                     sums + features * this->padded(this->width_));
+    this->loops_.add_weight_gradient(rows, features, memory + x_rows_offset_, x_stride_,
+                                     this->width_, memory + dx_products_offset_, dz_stride_, sums);
+    this->loops_.add_weight_gradient(rows, this->units_, memory + x_rows_offset_ + features,
+                                     x_stride_, this->width_, memory + dh_products_offset_,
+                                     dz_stride_, sums + features * this->padded(this->width_));
   }
 
   void add_group_sums(const Arguments& a, const Tensors& p) const {
@@ -187,7 +190,7 @@ class RecurrentGradient : public Recurrent<T> {
     add_groups(sums + sum_size_ - bias_size_, p.dbias, bias_size_);
   }
 
-  int factors_input_;
+  int factors_input_index_;
   int64_t bias_size_, chunk_steps_;
   int64_t weight_rows_;  ///< the number of rows of kernel and recurrent weights together
   int64_t sum_size_;  ///< the number of gradients (weights and bias) that a group of parts adds up
@@ -197,9 +200,10 @@ class RecurrentGradient : public Recurrent<T> {
   int64_t dz_stride_, x_stride_;
   ScratchLayout<T> thread_layout_;  ///< the layout of the thread's scratch memory
   // the offsets of arrays in the kernel's scratch memory
-  size_t packed_kernel_ = 0, packed_recurrent_ = 0, sums_offset_ = 0;
+  size_t packed_kernel_offset_ = 0, packed_recurrent_offset_ = 0, sums_offset_ = 0;
   // the offsets of arrays in the thread's scratch memory
-  size_t dh_ = 0, x_rows_ = 0, dx_rows_ = 0, dx_products_ = 0, dh_products_ = 0;
+  size_t dh_offset_ = 0, x_rows_offset_ = 0, dx_rows_offset_ = 0, dx_products_offset_ = 0,
+         dh_products_offset_ = 0;
 };
 
 }  // namespace crescent::cpu

@@ -41,7 +41,7 @@ struct Operands {
 /// hide the latency of additions.
 template <int kRows, int kVectors, bool kTransposed, class D, class T>
 HWY_INLINE void multiply_tile(D d, const Operands<T>& p) {
-  constexpr int kSums = kRows * kVectors >= 8 ? 1 : 8 / (kRows * kVectors), kAtOnce = kSums;
+  constexpr int kSums = kRows * kVectors >= 8 ? 1 : 8 / (kRows * kVectors), kStepsAtOnce = kSums;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), lda = p.lda, ldb = p.ldb;
   const T *a = p.a, *b = p.b;
   hn::Vec<D> sum[kSums][kRows][kVectors];
@@ -69,9 +69,9 @@ HWY_INLINE void multiply_tile(D d, const Operands<T>& p) {
     a += kTransposed ? lda : 1, b += ldb;
   };
   int64_t q = 0;
-  for (; q + kAtOnce <= p.depth; q += kAtOnce) {
+  for (; q + kStepsAtOnce <= p.depth; q += kStepsAtOnce) {
 #pragma GCC unroll 8
-    for (int s = 0; s < kAtOnce; ++s) add(s % kSums);
+    for (int s = 0; s < kStepsAtOnce; ++s) add(s % kSums);
   }
   for (; q < p.depth; ++q) add(0);
 #pragma GCC unroll 8

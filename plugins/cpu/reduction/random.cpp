@@ -27,17 +27,17 @@
 #define CRESCENT_CPU_RANDOM_ONCE
 namespace crescent::cpu {
 
-struct Draw {
+struct RandomDraw {
   RandomKind kind;
   double low_or_mean;        ///< the lower limit, or the mean
   double high_or_deviation;  ///< the upper limit, or the standard deviation
   /// The smallest and largest result of a uniform or truncated draw, exact in the result's dtype.
-  double smallest, largest;
+  double smallest_result, largest_result;
   int64_t seed = 0, counter = 0;
 };
 /// Writes elements [begin, end) of a draw; `to` is the address of element `begin`, which is a
 /// multiple of 4.
-using RandomLoop = void (*)(const Draw& draw, int64_t begin, int64_t end, void* to);
+using RandomLoop = void (*)(const RandomDraw& draw, int64_t begin, int64_t end, void* to);
 
 }  // namespace crescent::cpu
 #endif
@@ -49,7 +49,7 @@ namespace {
 constexpr int64_t kWords = 1024;  // number of words that are computed at a time
 
 /// Fills words[0..kWords) from the philox blocks that begin with `block`.
-void make_words(const Draw& draw, uint64_t block, uint32_t* words) {
+void make_words(const RandomDraw& draw, uint64_t block, uint32_t* words) {
   constexpr int kBlocks = 64;
   for (int64_t first = 0; first < kWords; first += 4 * kBlocks)
     philox_words<kBlocks>(draw.seed, draw.counter, block + static_cast<uint64_t>(first / 4),
@@ -72,17 +72,17 @@ template <class T>
 constexpr T kUlp = sizeof(T) == 4 ? T(0x1p-24) : T(0x1p-53);
 
 template <class T>
-void make_uniform(const Draw& draw, T* u, int64_t n) {
+void make_uniform(const RandomDraw& draw, T* u, int64_t n) {
   const T low = static_cast<T>(draw.low_or_mean),
           width = static_cast<T>(draw.high_or_deviation - draw.low_or_mean);
   // Rounding must not give the upper limit, which is exclusive.
-  const T largest = static_cast<T>(draw.largest);
+  const T largest = static_cast<T>(draw.largest_result);
   for (int64_t i = 0; i < n; ++i) u[i] = std::min(low + u[i] * width, width > 0 ? largest : low);
 }
 
 /// Converts the uniform numbers u[2k] and u[2k+1] to a pair of normal numbers.
 template <class T>
-void make_normal(const Draw& draw, T* u, int64_t n) {
+void make_normal(const RandomDraw& draw, T* u, int64_t n) {
   const hn::ScalableTag<T> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   HWY_ALIGN T first[hn::MaxLanes(d)], second[hn::MaxLanes(d)];
@@ -126,19 +126,19 @@ double normal_quantile(double p, bool is_exact) {
 }
 
 template <class T>
-void make_truncated_normal(const Draw& draw, T* u, int64_t n) {
+void make_truncated_normal(const RandomDraw& draw, T* u, int64_t n) {
   const double lower_tail = 0.5 * std::erfc(std::numbers::sqrt2),
                inner_probability = 1 - 2 * lower_tail;
   for (int64_t i = 0; i < n; ++i) {
     const double p = lower_tail + inner_probability * (static_cast<double>(u[i]) +
                                                        0.5 * static_cast<double>(kUlp<T>));
     const double x = draw.low_or_mean + draw.high_or_deviation * normal_quantile(p, sizeof(T) == 8);
-    u[i] = static_cast<T>(std::min(std::max(x, draw.smallest), draw.largest));
+    u[i] = static_cast<T>(std::min(std::max(x, draw.smallest_result), draw.largest_result));
   }
 }
 
 template <class T>
-void random_loop(const Draw& draw, int64_t begin, int64_t end, void* to) {
+void random_loop(const RandomDraw& draw, int64_t begin, int64_t end, void* to) {
   constexpr int64_t kWordsPerNumber = sizeof(T) / 4, kCount = kWords / kWordsPerNumber;
   HWY_ALIGN uint32_t words[kWords];
   HWY_ALIGN T u[kCount];
@@ -155,7 +155,7 @@ void random_loop(const Draw& draw, int64_t begin, int64_t end, void* to) {
   }
 }
 
-void bits_loop(const Draw& draw, int64_t begin, int64_t end, void* to) {
+void bits_loop(const RandomDraw& draw, int64_t begin, int64_t end, void* to) {
   HWY_ALIGN uint32_t words[kWords];
   for (int64_t first = begin; first < end; first += kWords) {
     make_words(draw, static_cast<uint64_t>(first / 4), words);
@@ -211,7 +211,7 @@ double rounded_down(double x, DType dtype) {
   return nearest > x ? value_below(nearest, dtype) : nearest;
 }
 
-Draw draw_of(const Random& op, DType dtype) {
+RandomDraw draw_of(const Random& op, DType dtype) {
   const double half_range = 2 * std::abs(op.b);
   if (op.kind == RandomKind::truncated_normal)
     return {op.kind, op.a, op.b, -rounded_down(half_range - op.a, dtype),
@@ -230,7 +230,7 @@ class RandomKernel final : public Kernel {
         loop_(loop),
         round_(element_bytes_ == 2 ? cast_loop(DType::float32, out.dtype) : nullptr) {}
   void run(const Arguments& a) const override {
-    Draw draw = draw_;
+    RandomDraw draw = draw_;
     draw.seed = a.in<int64_t>(0)[0];
     draw.counter = a.in<int64_t>(0)[1];
     const int64_t grain =
@@ -244,7 +244,7 @@ class RandomKernel final : public Kernel {
   std::string name() const override { return "philox"; }
 
  private:
-  void draw_rounded(const Draw& draw, int64_t begin, int64_t end, std::byte* to) const {
+  void draw_rounded(const RandomDraw& draw, int64_t begin, int64_t end, std::byte* to) const {
     constexpr int64_t kBlock = 1024;
     float block[kBlock];
     for (; begin < end; begin += kBlock) {
@@ -255,7 +255,7 @@ class RandomKernel final : public Kernel {
     }
   }
 
-  Draw draw_;
+  RandomDraw draw_;
   int64_t element_count_;
   size_t element_bytes_;
   RandomLoop loop_;

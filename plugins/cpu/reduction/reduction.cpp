@@ -28,12 +28,12 @@ ReduceGeometry::ReduceGeometry(const Shape& shape, const std::vector<int>& axes)
   reduces_last_axis_ = merged.back().is_reduced;
   int64_t stride = width_;
   for (size_t i = merged.size() - 1; i-- > 0;) {
-    auto& list = merged[i].is_reduced ? reduced_ : kept_;
+    auto& list = merged[i].is_reduced ? reduced_axes_ : kept_axes_;
     (merged[i].is_reduced ? rows_ : outer_) *= merged[i].size;
     list.insert(list.begin(), {merged[i].size, stride});
     stride *= merged[i].size;
   }
-  if (!reduces_last_axis_ && !reduced_.empty()) adjacent_rows_ = reduced_.back().size;
+  if (!reduces_last_axis_ && !reduced_axes_.empty()) adjacent_rows_ = reduced_axes_.back().size;
 }
 
 int64_t ReduceGeometry::offset_in(const std::vector<Axis>& axes, int64_t index) {
@@ -46,12 +46,12 @@ int64_t ReduceGeometry::offset_in(const std::vector<Axis>& axes, int64_t index) 
 }
 
 int64_t ReduceGeometry::offset(int64_t outer, int64_t row) const {
-  return offset_in(kept_, outer) + offset_in(reduced_, row);
+  return offset_in(kept_axes_, outer) + offset_in(reduced_axes_, row);
 }
 
-int64_t ReduceGeometry::neighbours(int64_t outer) const {
-  if (kept_.empty() || kept_.back().stride != width_) return 1;
-  return kept_.back().size - outer % kept_.back().size;
+int64_t ReduceGeometry::contiguous_outer_count(int64_t outer) const {
+  if (kept_axes_.empty() || kept_axes_.back().stride != width_) return 1;
+  return kept_axes_.back().size - outer % kept_axes_.back().size;
 }
 
 namespace {
@@ -257,7 +257,7 @@ void ReduceKernel::run_undivided_units(const Arguments& a, const Elementwise::Ce
   int64_t grain = std::max<int64_t>(1, kChunkElements / std::max<int64_t>(cost, 1));
   // Neighbouring units are read together. If the rows of a unit are far apart in memory, this is
   // only worth it for tasks with many units.
-  if (geometry_.rows() > 1 && geometry_.neighbours(0) > 1)
+  if (geometry_.rows() > 1 && geometry_.contiguous_outer_count(0) > 1)
     grain = std::max(grain, unit_count_ / kMaxNeighbourTasks);
   a.threads.blocks(unit_count_, grain, [&](int64_t begin, int64_t end) {
     TaskState task(*this, a, cells);
@@ -289,8 +289,9 @@ void ReduceKernel::reduce_units(TaskState& task, int64_t first, int64_t n,
   const bool reads_several_rows = geometry_.reduces_last_axis() && width <= kRowLength;
   const int64_t rows_at_once = elementwise_ ? kRowLength / std::max<int64_t>(width, 1) : n;
   for (int64_t i = 0, count; i < n; i += count) {
-    count =
-        reads_several_rows ? std::min({n - i, rows_at_once, geometry_.neighbours(first + i)}) : 1;
+    count = reads_several_rows
+                ? std::min({n - i, rows_at_once, geometry_.contiguous_outer_count(first + i)})
+                : 1;
     Accumulators unit_accumulators = acc;
     for (std::byte*& next : unit_accumulators) next += i * 8;
     if (count == 1) {
@@ -352,11 +353,14 @@ void ReduceKernel::for_each_block(int64_t unit, int64_t chunk, F&& f) const {
   };
   // Treats several narrow contiguous rows as one wide row.
   const auto reduce_columns = [&](int64_t begin, int64_t n) {
-    const int64_t fold = g.width() == width ? std::min(kFoldedWidth / width, n / kColumnLength) : 1;
+    const int64_t max_folded_rows =
+        g.width() == width ? std::min(kFoldedWidth / width, n / kColumnLength) : 1;
     for (int64_t i = 0; i < n;) {
-      const int64_t factor = fold > 1 && n - i >= fold ? fold : 1;
-      const int64_t rows = std::min((n - i) / factor, kColumnLength);
-      const Block folded_block{begin + i * g.width(), rows, width * factor, g.width() * factor};
+      const int64_t folded_row_count =
+          max_folded_rows > 1 && n - i >= max_folded_rows ? max_folded_rows : 1;
+      const int64_t rows = std::min((n - i) / folded_row_count, kColumnLength);
+      const Block folded_block{begin + i * g.width(), rows, width * folded_row_count,
+                               g.width() * folded_row_count};
       const int64_t max_rows =
           elementwise_ ? std::max<int64_t>(1, kMaxComputedElements / folded_block.width) : rows;
       for (int64_t done_rows = 0; done_rows < rows; done_rows += max_rows) {
@@ -364,7 +368,7 @@ void ReduceKernel::for_each_block(int64_t unit, int64_t chunk, F&& f) const {
         f(Block{folded_block.begin + done_rows * folded_block.stride, row_count, folded_block.width,
                 folded_block.stride, done_rows == 0, done_rows + row_count == rows});
       }
-      i += rows * factor;
+      i += rows * folded_row_count;
     }
   };
   if (divides_rows_) return reduce_row(g.offset(outer, 0) + first, last - first);

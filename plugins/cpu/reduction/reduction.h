@@ -52,7 +52,7 @@ class ReduceGeometry {
   int64_t offset(int64_t outer, int64_t row) const;
   /// The number of consecutive indices of the kept axes, beginning with `outer`, whose rows are
   /// contiguous in memory.
-  int64_t neighbours(int64_t outer) const;
+  int64_t contiguous_outer_count(int64_t outer) const;
   int64_t size() const { return outer_ * rows_ * width_; }
   int64_t result_count() const { return reduces_last_axis_ ? outer_ : outer_ * width_; }
 
@@ -65,7 +65,8 @@ class ReduceGeometry {
   bool reduces_last_axis_ = false;
   // the results of width(), outer(), rows() and adjacent_rows()
   int64_t width_ = 1, outer_ = 1, rows_ = 1, adjacent_rows_ = 1;
-  std::vector<Axis> kept_, reduced_;  // the axes except the last one, from the outermost one
+  std::vector<Axis> kept_axes_,
+      reduced_axes_;  // the axes except the last one, from the outermost one
 };
 
 /// The reduction of an array, or of the outputs of an elementwise kernel, which are computed block

@@ -16,45 +16,46 @@ HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 
-enum class Rule { sum, product, largest, smallest };
+enum class ReductionRule { sum, product, largest, smallest };
 
 template <class T>
 using Accumulator = std::conditional_t<std::is_floating_point_v<ComputeType<T>>, double, int64_t>;
 
-template <Rule rule, class A>
+template <ReductionRule rule, class A>
 constexpr A neutral_element() {
   using Limits = std::numeric_limits<A>;
   constexpr A top = Limits::has_infinity ? Limits::infinity() : Limits::max();
   constexpr A bottom = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
-  return rule == Rule::sum       ? A{0}
-         : rule == Rule::product ? A{1}
-         : rule == Rule::largest ? bottom
-                                 : top;
+  return rule == ReductionRule::sum       ? A{0}
+         : rule == ReductionRule::product ? A{1}
+         : rule == ReductionRule::largest ? bottom
+                                          : top;
 }
 
 /// Combines two values. If one is NaN, the result is NaN; integers wrap around on overflow.
-template <Rule rule, class A>
+template <ReductionRule rule, class A>
 HWY_INLINE A combine(A a, A x) {
-  if constexpr (rule == Rule::largest || rule == Rule::smallest) {
+  if constexpr (rule == ReductionRule::largest || rule == ReductionRule::smallest) {
     // GCC compiles this form of the comparison to a single instruction.
-    const A extreme = (rule == Rule::largest ? x > a : x < a) ? x : a;
+    const A extreme = (rule == ReductionRule::largest ? x > a : x < a) ? x : a;
     return x != x ? x : extreme;
   } else if constexpr (std::is_floating_point_v<A>)
-    return rule == Rule::sum ? a + x : a * x;
+    return rule == ReductionRule::sum ? a + x : a * x;
   else
-    return static_cast<A>(rule == Rule::sum ? static_cast<uint64_t>(a) + static_cast<uint64_t>(x)
-                                            : static_cast<uint64_t>(a) * static_cast<uint64_t>(x));
+    return static_cast<A>(rule == ReductionRule::sum
+                              ? static_cast<uint64_t>(a) + static_cast<uint64_t>(x)
+                              : static_cast<uint64_t>(a) * static_cast<uint64_t>(x));
 }
 
 /// Sets accumulators to the neutral element: false for `any`, true for `all`.
-template <Rule rule, class T, bool converts_to_bool>
+template <ReductionRule rule, class T, bool converts_to_bool>
 void start(void* acc, int64_t n) {
   using A = Accumulator<T>;
   std::fill_n(static_cast<A*>(acc), n,
-              converts_to_bool ? A{rule == Rule::smallest} : neutral_element<rule, A>());
+              converts_to_bool ? A{rule == ReductionRule::smallest} : neutral_element<rule, A>());
 }
 
-template <Rule rule, class T>
+template <ReductionRule rule, class T>
 void merge(const void* from, void* acc, int64_t n) {
   using A = Accumulator<T>;
   const A* x = static_cast<const A*>(from);
@@ -120,9 +121,9 @@ HWY_INLINE V extreme(V a, V x) {
 
 /// The largest or smallest element of a row. NaN is tested separately, because maximum and minimum
 /// instructions on vectors may lose a NaN.
-template <Rule rule, class T>
+template <ReductionRule rule, class T>
 HWY_INLINE double extreme_of_row(const T* x, int64_t n) {
-  constexpr bool is_largest = rule == Rule::largest;
+  constexpr bool is_largest = rule == ReductionRule::largest;
   const hn::ScalableTag<ComputeType<T>> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   double total = neutral_element<rule, double>();
@@ -174,12 +175,12 @@ HWY_INLINE double multiply_row(const T* x, int64_t n) {
   return total;
 }
 
-template <Rule rule, class T, bool converts_to_bool>
+template <ReductionRule rule, class T, bool converts_to_bool>
 HWY_INLINE Accumulator<T> combine_row(Accumulator<T> total, const T* x, int64_t n) {
   constexpr bool is_floating = std::is_floating_point_v<ComputeType<T>>;
-  if constexpr (is_floating && rule != Rule::product) {
+  if constexpr (is_floating && rule != ReductionRule::product) {
     return combine<rule>(total, extreme_of_row<rule>(x, n));
-  } else if constexpr (std::is_floating_point_v<T> && rule == Rule::product) {
+  } else if constexpr (std::is_floating_point_v<T> && rule == ReductionRule::product) {
     return total * multiply_row(x, n);
   } else {
     using A = Accumulator<T>;
@@ -190,11 +191,12 @@ HWY_INLINE Accumulator<T> combine_row(Accumulator<T> total, const T* x, int64_t 
   }
 }
 
-template <Rule rule, class T, bool converts_to_bool>
+template <ReductionRule rule, class T, bool converts_to_bool>
 void reduce_rows(const void* x, int64_t rows, int64_t width, void* acc) {
   const T* in = static_cast<const T*>(x);
   auto* a = static_cast<Accumulator<T>*>(acc);
-  constexpr bool adds_lanes = std::is_floating_point_v<ComputeType<T>> && rule == Rule::sum;
+  constexpr bool adds_lanes =
+      std::is_floating_point_v<ComputeType<T>> && rule == ReductionRule::sum;
   const int64_t rows_at_once =
       adds_lanes ? static_cast<int64_t>(hn::Lanes(hn::ScalableTag<double>())) : 1;
   for (int64_t row = 0; row < rows; row += rows_at_once, in += rows_at_once * width)
@@ -208,12 +210,12 @@ void reduce_rows(const void* x, int64_t rows, int64_t width, void* acc) {
 }
 
 /// The type of partial results of columns: the type of the elements if it is precise enough.
-template <Rule rule, class T>
+template <ReductionRule rule, class T>
 using Partial =
-    std::conditional_t<std::is_floating_point_v<ComputeType<T>> && rule != Rule::product,
+    std::conditional_t<std::is_floating_point_v<ComputeType<T>> && rule != ReductionRule::product,
                        ComputeType<T>, Accumulator<T>>;
 
-template <Rule rule, class T, bool converts_to_bool>
+template <ReductionRule rule, class T, bool converts_to_bool>
 void reduce_columns(const void* x, int64_t rows, int64_t width, int64_t stride, bool is_first,
                     void* partial) {
   using P = Partial<rule, T>;
@@ -234,7 +236,7 @@ void reduce_columns(const void* x, int64_t rows, int64_t width, int64_t stride, 
   }
 }
 
-template <Rule rule, class T>
+template <ReductionRule rule, class T>
 void add_up(const void* partial, int64_t n, int64_t width, void* acc) {
   using A = Accumulator<T>;
   const auto* HWY_RESTRICT from = static_cast<const Partial<rule, T>*>(partial);
@@ -244,7 +246,7 @@ void add_up(const void* partial, int64_t n, int64_t width, void* acc) {
   }
 }
 
-template <Rule rule, class T, bool converts_to_bool = false>
+template <ReductionRule rule, class T, bool converts_to_bool = false>
 constexpr ReduceLoops kLoops = {
     start<rule, T, converts_to_bool>, reduce_rows<rule, T, converts_to_bool>,
     reduce_columns<rule, T, converts_to_bool>, add_up<rule, T>, merge<rule, T>};
@@ -257,17 +259,17 @@ ReduceLoops loops_for(ReduceKind kind) {
   switch (kind) {
     case ReduceKind::sum:
     case ReduceKind::mean:
-      return kLoops<Rule::sum, T>;
+      return kLoops<ReductionRule::sum, T>;
     case ReduceKind::max:
-      return kLoops<Rule::largest, T>;
+      return kLoops<ReductionRule::largest, T>;
     case ReduceKind::min:
-      return kLoops<Rule::smallest, T>;
+      return kLoops<ReductionRule::smallest, T>;
     case ReduceKind::prod:
-      return kLoops<Rule::product, T>;
+      return kLoops<ReductionRule::product, T>;
     case ReduceKind::any:
-      return is_floating ? ReduceLoops{} : kLoops<Rule::largest, Truth, true>;
+      return is_floating ? ReduceLoops{} : kLoops<ReductionRule::largest, Truth, true>;
     case ReduceKind::all:
-      return is_floating ? ReduceLoops{} : kLoops<Rule::smallest, Truth, true>;
+      return is_floating ? ReduceLoops{} : kLoops<ReductionRule::smallest, Truth, true>;
   }
   return {};
 }

@@ -39,11 +39,11 @@ class ShardSliceKernel final : public Kernel {
 /// Returns for each process the number of bytes of its shards, computed from the bytes of each
 /// shard (`shard_bytes`).
 std::vector<size_t> bytes_by_process(const std::vector<size_t>& shard_bytes) {
-  const auto processes = communicator();
+  const auto process_communicator = communicator();
   const auto shards = static_cast<int64_t>(shard_bytes.size());
   std::vector<size_t> bytes;
-  for (int rank = 0; rank < processes->size(); ++rank) {
-    const ShardRange range = shards_of(shards, rank, processes->size());
+  for (int rank = 0; rank < process_communicator->size(); ++rank) {
+    const ShardRange range = shards_of(shards, rank, process_communicator->size());
     size_t sum = 0;
     for (int64_t s = range.first; s < range.last; ++s) sum += shard_bytes[static_cast<size_t>(s)];
     bytes.push_back(sum);
@@ -128,28 +128,29 @@ class ShardReduceKernel final : public Kernel {
       return a.threads.blocks(element_count_, kChunkElements, [&](int64_t begin, int64_t end) {
         reduce(root, leaf_values, begin, end, result + begin);
       });
-    const std::shared_ptr<Communicator> processes = communicator();
+    const std::shared_ptr<Communicator> process_communicator = communicator();
     std::vector<Branch> branches;  // the branches that the processes compute, in the order of ranks
-    std::vector<size_t> counts;    // number of branches of each process
+    std::vector<size_t> branch_counts;  // number of branches of each process
     // number of branches of the processes with lower ranks than this one
-    size_t earlier_branches = 0;
-    for (int rank = 0; rank < processes->size(); ++rank) {
-      if (rank == processes->rank()) earlier_branches = branches.size();
+    size_t earlier_branch_count = 0;
+    for (int rank = 0; rank < process_communicator->size(); ++rank) {
+      if (rank == process_communicator->rank()) earlier_branch_count = branches.size();
       const size_t first_branch = branches.size();
-      add_branches(root, shards_of(shard_count_, rank, processes->size()), branches);
-      counts.push_back(branches.size() - first_branch);
+      add_branches(root, shards_of(shard_count_, rank, process_communicator->size()), branches);
+      branch_counts.push_back(branches.size() - first_branch);
     }
     T* const sent_values = reinterpret_cast<T*>(a.scratch);
     for (int64_t begin = 0; begin < element_count_; begin += kChunkElements) {
       const int64_t n = std::min(kChunkElements, element_count_ - begin);
-      for (size_t i = 0; i < counts[static_cast<size_t>(processes->rank())]; ++i)
+      for (size_t i = 0; i < branch_counts[static_cast<size_t>(process_communicator->rank())]; ++i)
         a.threads.blocks(n, kBlockElements, [&](int64_t from, int64_t to) {
-          reduce(branches[earlier_branches + i], leaf_values, begin + from, begin + to,
-                 sent_values + static_cast<int64_t>(earlier_branches + i) * n + from);
+          reduce(branches[earlier_branch_count + i], leaf_values, begin + from, begin + to,
+                 sent_values + static_cast<int64_t>(earlier_branch_count + i) * n + from);
         });
       std::vector<size_t> bytes;
-      for (size_t count : counts) bytes.push_back(count * static_cast<size_t>(n) * sizeof(T));
-      processes->gather(sent_values, bytes);
+      for (size_t count : branch_counts)
+        bytes.push_back(count * static_cast<size_t>(n) * sizeof(T));
+      process_communicator->gather(sent_values, bytes);
       a.threads.blocks(n, kBlockElements, [&](int64_t from, int64_t to) {
         join(root, branches, sent_values, n, from, to, result + begin + from);
       });

@@ -51,8 +51,8 @@ double exponentials(const T* x, T* y, int64_t n, T maximum) {
   // At most 64 vectors are summed in T before the sum is added in float64.
   for (int64_t i = 0; i < n;) {
     auto sum = hn::Zero(d);
-    const int64_t stop = std::min(n - lanes, i + 63 * lanes);
-    for (; i <= stop; i += lanes) {
+    const int64_t last_begin = std::min(n - lanes, i + 63 * lanes);
+    for (; i <= last_begin; i += lanes) {
       const auto e = exponential_of_negative(d, hn::Sub(hn::LoadU(d, x + i), shift));
       if (y) hn::StoreU(e, d, y + i);
       sum = hn::Add(sum, e);

@@ -13,31 +13,33 @@ namespace crescent::cpu {
 /// During the lifetime of this object, denormal results of the calling thread become 0.
 class FlushDenormals {
  public:
-  FlushDenormals() : previous_control_(control()) { set_control(previous_control_ | kFlush); }
-  ~FlushDenormals() { set_control(previous_control_); }
+  FlushDenormals() : previous_control_word_(read_control_word()) {
+    set_control_word(previous_control_word_ | kFlush);
+  }
+  ~FlushDenormals() { set_control_word(previous_control_word_); }
   FlushDenormals(const FlushDenormals&) = delete;
   FlushDenormals& operator=(const FlushDenormals&) = delete;
 
  private:
 #if defined(__SSE__)
   static constexpr unsigned kFlush = 0x8000;
-  static unsigned control() { return _mm_getcsr(); }
-  static void set_control(unsigned word) { _mm_setcsr(word); }
-  unsigned previous_control_;
+  static unsigned read_control_word() { return _mm_getcsr(); }
+  static void set_control_word(unsigned word) { _mm_setcsr(word); }
+  unsigned previous_control_word_;
 #elif defined(__aarch64__)
   static constexpr uint64_t kFlush = uint64_t{1} << 24;
-  static uint64_t control() {
+  static uint64_t read_control_word() {
     uint64_t word;
     asm volatile("mrs %0, fpcr" : "=r"(word));
     return word;
   }
-  static void set_control(uint64_t word) { asm volatile("msr fpcr, %0" : : "r"(word)); }
-  uint64_t previous_control_;
+  static void set_control_word(uint64_t word) { asm volatile("msr fpcr, %0" : : "r"(word)); }
+  uint64_t previous_control_word_;
 #else
   static constexpr unsigned kFlush = 0;
-  static unsigned control() { return 0; }
-  static void set_control(unsigned) {}
-  unsigned previous_control_;
+  static unsigned read_control_word() { return 0; }
+  static void set_control_word(unsigned) {}
+  unsigned previous_control_word_;
 #endif
 };
 

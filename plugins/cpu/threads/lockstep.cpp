@@ -141,7 +141,7 @@ void run_steps(CpuThreads& threads, int64_t steps, int64_t count, int64_t max_th
 void run_timed(CpuThreads& threads, int64_t steps, int64_t count, int64_t max_threads,
                StepBody body, void* context, WorkTrace& trace) {
   std::atomic<Clock::rep> work_time{0};
-  auto timed = [&](int64_t step, int64_t first, int64_t last) {
+  auto run_and_time_step = [&](int64_t step, int64_t first, int64_t last) {
     const auto begin = Clock::now();
     body(context, step, first, last);
     work_time += (Clock::now() - begin).count();
@@ -150,9 +150,9 @@ void run_timed(CpuThreads& threads, int64_t steps, int64_t count, int64_t max_th
   run_steps(
       threads, steps, count, max_threads,
       [](void* c, int64_t step, int64_t first, int64_t last) {
-        (*static_cast<decltype(timed)*>(c))(step, first, last);
+        (*static_cast<decltype(run_and_time_step)*>(c))(step, first, last);
       },
-      &timed);
+      &run_and_time_step);
   trace.end_region(count, std::max<int64_t>(1, max_threads), Clock::duration(work_time.load()));
 }
 

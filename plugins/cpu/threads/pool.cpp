@@ -45,11 +45,11 @@ void futex_wake(std::atomic<uint32_t>& word) {
 
 /// Spins until done() is true or kSpinTime has passed; returns whether done() is true.
 template <class F>
-bool spin(F&& done) {
+bool spin_until(F&& is_done) {
   auto end = std::chrono::steady_clock::now() + kSpinTime;
   do {
     for (int i = 0; i < 32; ++i) {
-      if (done()) return true;
+      if (is_done()) return true;
       relax();
     }
   } while (std::chrono::steady_clock::now() < end);
@@ -113,7 +113,7 @@ struct Pool::State {
   }
 
   void wait_for_region(uint32_t last_region) {
-    if (spin([&] { return has_new_region_or_stops(last_region); })) return;
+    if (spin_until([&] { return has_new_region_or_stops(last_region); })) return;
     sleepers.fetch_add(1);
     for (;;) {
       uint32_t current = word.load();
@@ -149,7 +149,7 @@ struct Pool::State {
   void close() {
     word.fetch_and(~kOpen);
     auto empty = [&] { return (word.load(std::memory_order_acquire) & kInsideMask) == 0; };
-    if (spin(empty)) return;
+    if (spin_until(empty)) return;
     for (;;) {
       uint32_t current = word.fetch_or(kCallerSleeps) | kCallerSleeps;
       if ((current & kInsideMask) == 0) break;

@@ -107,16 +107,18 @@ OpPtr changed_copy(const Op& op, const F& set_rows) {
 
 OpPtr with_rows(const OpPtr& op, int64_t rows) {
   const auto set_rows = [rows](auto& op_with_shape) { op_with_shape.shape.set(0, rows); };
-  if (OpPtr found =
+  if (OpPtr changed_op =
           changed_copy<WithPostOps>(*op, [rows](auto& w) { w.op = with_rows(w.op, rows); }))
-    return found;
-  if (OpPtr found = changed_copy<ConvBackwardData>(*op, [rows](auto& d) { d.input.set(0, rows); }))
-    return found;
-  if (OpPtr found = changed_copy<Slice>(*op, [rows](auto& s) { s.size[0] = rows; })) return found;
-  for (auto* change :
+    return changed_op;
+  if (OpPtr changed_op =
+          changed_copy<ConvBackwardData>(*op, [rows](auto& d) { d.input.set(0, rows); }))
+    return changed_op;
+  if (OpPtr changed_op = changed_copy<Slice>(*op, [rows](auto& s) { s.size[0] = rows; }))
+    return changed_op;
+  for (auto* copy_with_rows :
        {changed_copy<Fused, decltype(set_rows)>, changed_copy<Reshape, decltype(set_rows)>,
         changed_copy<BroadcastTo, decltype(set_rows)>, changed_copy<Fill, decltype(set_rows)>}) {
-    if (OpPtr found = change(*op, set_rows)) return found;
+    if (OpPtr changed_op = copy_with_rows(*op, set_rows)) return changed_op;
   }
   return op;
 }

@@ -35,16 +35,17 @@ struct Region {
   size_t first, last;    ///< instructions [first, last) of the program
   int64_t rows, slices;  ///< the number of rows of a slice, and the number of slices
   /// Instructions from other regions that this region computes again.
-  std::vector<Instruction> recomputed;
+  std::vector<Instruction> recomputed_instructions;
 };
 
 /// A region while it is collected: the indices of its instructions (inside), and those of the light
 /// (cheap) instructions that are moved before the region or behind it.
 struct Candidate {
   int64_t batch = 0;
-  std::vector<size_t> moved_before, inside, moved_after;
+  std::vector<size_t> moved_before_indices, sliced_indices, moved_after_indices;
   std::set<int> computed_values;  ///< the values that the region computes
-  std::set<int> computed_after;   ///< the values that the instructions in `moved_after` compute
+  std::set<int>
+      computed_after;  ///< the values that the instructions in `moved_after_indices` compute
   /// The values from outside of the region that the region reads, with their roles.
   std::map<int, SliceRole> read_values;
 };
@@ -102,7 +103,7 @@ class RegionSlicer {
 
   /// Whether instruction i can be added to the region `candidate`: it must have the same batch
   /// size, and read values of the region by rows only.
-  bool fits(const Candidate& candidate, size_t i) const {
+  bool can_be_added(const Candidate& candidate, size_t i) const {
     const Instruction& instruction = program_.code[i];
     if (!cuts_[i] || batch_of(i) != candidate.batch) return false;
     for (size_t k = 0; k < instruction.inputs.size(); ++k) {
@@ -111,8 +112,8 @@ class RegionSlicer {
       if (candidate.computed_after.count(value)) return false;
       if (candidate.computed_values.count(value)) {
         if (role_of(value) != SliceRole::rows || role != SliceRole::rows) return false;
-      } else if (const auto known = candidate.read_values.find(value);
-                 known != candidate.read_values.end() && known->second != role) {
+      } else if (const auto known_role = candidate.read_values.find(value);
+                 known_role != candidate.read_values.end() && known_role->second != role) {
         return false;
       }
     }
@@ -120,7 +121,7 @@ class RegionSlicer {
   }
   void add_inside(Candidate& candidate, size_t i) const {
     const Instruction& instruction = program_.code[i];
-    candidate.inside.push_back(i),
+    candidate.sliced_indices.push_back(i),
         candidate.computed_values.insert(instruction.outputs.begin(), instruction.outputs.end());
     for (size_t k = 0; k < instruction.inputs.size(); ++k)
       candidate.read_values.emplace(instruction.inputs[k], cuts_[i]->inputs[k]);
@@ -140,7 +141,7 @@ class RegionSlicer {
     candidate.batch = batch_of(first);
     for (size_t i = first; i < program_.code.size(); ++i) {
       const Instruction& instruction = program_.code[i];
-      if (fits(candidate, i)) {
+      if (can_be_added(candidate, i)) {
         add_inside(candidate, i);
       } else if (!is_cheap(instruction)) {
         break;
@@ -150,7 +151,8 @@ class RegionSlicer {
               return candidate.computed_values.count(value) ||
                      candidate.computed_after.count(value);
             });
-        (reads_results ? candidate.moved_after : candidate.moved_before).push_back(i);
+        (reads_results ? candidate.moved_after_indices : candidate.moved_before_indices)
+            .push_back(i);
         if (reads_results)
           candidate.computed_after.insert(instruction.outputs.begin(), instruction.outputs.end());
       }
@@ -160,8 +162,8 @@ class RegionSlicer {
 
   void find_regions() {
     std::vector<size_t> sequence;  // the original indices of the instructions in their new order
-    auto append = [&](const std::vector<size_t>& part) {
-      sequence.insert(sequence.end(), part.begin(), part.end());
+    auto append = [&](const std::vector<size_t>& indices) {
+      sequence.insert(sequence.end(), indices.begin(), indices.end());
     };
     for (size_t i = 0; i < program_.code.size();) {
       Candidate candidate;
@@ -169,13 +171,14 @@ class RegionSlicer {
         sequence.push_back(i++);
         continue;
       }
-      append(candidate.moved_before);
+      append(candidate.moved_before_indices);
       const size_t first = sequence.size();
-      append(candidate.inside);
-      const int64_t rows = rows_of_slice(candidate.inside, candidate.batch);
+      append(candidate.sliced_indices);
+      const int64_t rows = rows_of_slice(candidate.sliced_indices, candidate.batch);
       regions_.push_back({first, sequence.size(), rows, candidate.batch / rows, {}});
-      append(candidate.moved_after);
-      i += candidate.moved_before.size() + candidate.inside.size() + candidate.moved_after.size();
+      append(candidate.moved_after_indices);
+      i += candidate.moved_before_indices.size() + candidate.sliced_indices.size() +
+           candidate.moved_after_indices.size();
     }
     reorder(sequence);
   }
@@ -193,7 +196,7 @@ class RegionSlicer {
   /// weights, and must compute a large value that it also reads, or read a large value twice.
   bool is_worth_it(const Candidate& candidate) const {
     std::map<int, int> use_counts;
-    for (size_t i : candidate.inside) {
+    for (size_t i : candidate.sliced_indices) {
       for_each_value(program_.code[i], *cuts_[i], [&](int value, SliceRole role) {
         if (role == SliceRole::rows && spec(value).bytes() >= kLargeBytes) ++use_counts[value];
       });
@@ -201,16 +204,17 @@ class RegionSlicer {
     const bool reads_value_twice =
         std::any_of(use_counts.begin(), use_counts.end(), [](auto& use) { return use.second > 1; });
     const bool has_images =
-        std::any_of(candidate.inside.begin(), candidate.inside.end(),
+        std::any_of(candidate.sliced_indices.begin(), candidate.sliced_indices.end(),
                     [&](size_t i) { return !is_elementwise(*program_.code[i].op); });
-    return reads_value_twice && has_images && rows_of_slice(candidate.inside, candidate.batch) > 0;
+    return reads_value_twice && has_images &&
+           rows_of_slice(candidate.sliced_indices, candidate.batch) > 0;
   }
 
   /// The largest number of images per slice that fits the cache and divides the batch; 0 if one
   /// image is too large.
-  int64_t rows_of_slice(const std::vector<size_t>& inside, int64_t batch) const {
+  int64_t rows_of_slice(const std::vector<size_t>& sliced_indices, int64_t batch) const {
     std::set<int> values;
-    for (size_t i : inside) {
+    for (size_t i : sliced_indices) {
       for_each_value(program_.code[i], *cuts_[i], [&](int value, SliceRole role) {
         if (role == SliceRole::rows) values.insert(value);
       });
@@ -226,7 +230,8 @@ class RegionSlicer {
   /// regions that the region computes again.
   template <class F>
   void for_each_instruction(const Region& region, F&& f) const {
-    for (const Instruction& i : region.recomputed) f(i, *cuts_[producer(i.outputs[0])]);
+    for (const Instruction& i : region.recomputed_instructions)
+      f(i, *cuts_[producer(i.outputs[0])]);
     for (size_t i = region.first; i < region.last; ++i) f(program_.code[i], *cuts_[i]);
   }
   bool is_inside(const Region& region, int value) const {
@@ -254,7 +259,7 @@ class RegionSlicer {
         is_free =
             is_free && (cut.inputs[k] == SliceRole::whole ? !values_read.count(source.inputs[k])
                                                           : values_read.count(source.inputs[k]));
-      if (is_free) region.recomputed.push_back(source);
+      if (is_free) region.recomputed_instructions.push_back(source);
     }
   }
 

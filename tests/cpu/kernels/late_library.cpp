@@ -1,5 +1,5 @@
 // Libraries that are loaded when one of their functions is first called.
-#include "libraries/late_library.h"
+#include "libraries/lazy_library.h"
 
 #include <zlib.h>
 
@@ -12,8 +12,8 @@ using Catch::Contains;
 namespace {
 
 /// zlib under a path that does not exist. The dynamic linker can find the library by its file name.
-const LateLibrary& compression() {
-  static const LateLibrary library("/nowhere/libz.so.1");
+const LazyLibrary& compression() {
+  static const LazyLibrary library("/nowhere/libz.so.1");
   return library;
 }
 
@@ -21,15 +21,15 @@ const LateLibrary& compression() {
 
 TEST_CASE("a library is found by its file name where its path is gone") {
   REQUIRE(compression().is_available());
-  const auto version = late_function<"zlibVersion", decltype(&::zlibVersion)>(compression);
+  const auto version = lazy_function<"zlibVersion", decltype(&::zlibVersion)>(compression);
   CHECK(std::strlen(version()) > 0);
-  CHECK(version == late_function<"zlibVersion", decltype(&::zlibVersion)>(compression));
+  CHECK(version == lazy_function<"zlibVersion", decltype(&::zlibVersion)>(compression));
   CHECK_THROWS_WITH(compression().find("no_such_function"),
                     "the library /nowhere/libz.so.1 has no function 'no_such_function'");
 }
 
 TEST_CASE("a library that is missing is told when one of its functions is called") {
-  const LateLibrary library("/nowhere/libnothing.so.7");
+  const LazyLibrary library("/nowhere/libnothing.so.7");
   CHECK_FALSE(library.is_available());
   CHECK_THROWS_WITH(
       library.find("f"),

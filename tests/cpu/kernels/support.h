@@ -127,7 +127,7 @@ inline Outcome run(Kernel& kernel, const std::vector<Array>& inputs, const Tenso
   }
   Pool pool(threads);
   for (size_t i = 0; uses_prepared_inputs && i < inputs.size(); ++i) {
-    Prepared prepared_form = kernel.prepare(static_cast<int>(i));
+    InputConversion prepared_form = kernel.prepare(static_cast<int>(i));
     if (!prepared_form.kernel) continue;
     memory.emplace_back(static_cast<size_t>(prepared_form.spec.bytes()));
     Memory scratch(prepared_form.kernel->scratch_bytes());

@@ -7,11 +7,11 @@
 
 namespace crescent::cpu {
 
-class LateLibrary {
+class LazyLibrary {
  public:
   /// `path` is the path that the library had when Crescent was built; if there is no such file, the
   /// dynamic linker searches for the file name.
-  explicit LateLibrary(std::string path);
+  explicit LazyLibrary(std::string path);
   /// Whether the library could be loaded.
   bool is_available() const { return handle_; }
   /// The address of a function; fails if the library or the function is missing.
@@ -31,16 +31,16 @@ struct FunctionName {
   char text[Size];
 };
 
-/// The function of a late library, which is looked up in the first call.
+/// The function of a lazily loaded library, which is looked up in the first call.
 template <FunctionName kName, class Function>
-Function late_function(const LateLibrary& (*library)()) {
+Function lazy_function(const LazyLibrary& (*library)()) {
   static const auto function = reinterpret_cast<Function>(library().find(kName.text));
   return function;
 }
 
 /// The function `name`, which a C header declares, of the library that `library()` returns. It
 /// serves to define `name` as a macro, so that code calls the function by its name.
-#define CRESCENT_LATE(library, name) \
-  ::crescent::cpu::late_function<#name, decltype(&::name)>(::crescent::cpu::library)
+#define CRESCENT_LAZY_FUNCTION(library, name) \
+  ::crescent::cpu::lazy_function<#name, decltype(&::name)>(::crescent::cpu::library)
 
 }  // namespace crescent::cpu

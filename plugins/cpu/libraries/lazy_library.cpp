@@ -1,4 +1,4 @@
-#include "libraries/late_library.h"
+#include "libraries/lazy_library.h"
 
 #include <dlfcn.h>
 
@@ -9,7 +9,7 @@
 
 namespace crescent::cpu {
 
-LateLibrary::LateLibrary(std::string path) : path_(std::move(path)) {
+LazyLibrary::LazyLibrary(std::string path) : path_(std::move(path)) {
   const std::string file = std::filesystem::path(path_).filename();
   for (const std::string& candidate : {path_, file})
     if (!handle_) handle_ = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -18,7 +18,7 @@ LateLibrary::LateLibrary(std::string path) : path_(std::move(path)) {
   reason_ = reason ? reason : "unknown reason";
 }
 
-void* LateLibrary::find(const char* function) const {
+void* LazyLibrary::find(const char* function) const {
   if (!handle_) fail("the library ", path_, " cannot be loaded: ", reason_);
   void* address = dlsym(handle_, function);
   if (!address) fail("the library ", path_, " has no function '", function, "'");
