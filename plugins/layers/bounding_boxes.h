@@ -28,11 +28,11 @@ struct BoundingBoxes {
   Tensor labels;  ///< (batch, count)
 
   /// Converts the boxes from one format to another, for images of this extent.
-  BoundingBoxes in_format(const std::string& from, const std::string& to,
+  BoundingBoxes in_format(const std::string& source_format, const std::string& target_format,
                           Extent image_extent) const {
     return {operation("bounding_boxes.convert_format", {{"boxes", crescent::boxed(boxes)},
-                                                        {"source", from},
-                                                        {"target", to},
+                                                        {"source", source_format},
+                                                        {"target", target_format},
                                                         {"height", image_extent.height},
                                                         {"width", image_extent.width}}),
             labels};
@@ -53,13 +53,13 @@ struct BoundingBoxes {
 /// corners.
 template <class F>
 Tensor moved_boxes(const Tensor& boxes, F move) {
-  const auto edge = [&](int64_t i) {
+  const auto box_edge = [&](int64_t i) {
     return ops::squeeze(ops::slice_axis(boxes, -1, i, i + 1), -1);
   };
   Tensors x, y;
   for (const int64_t x_index : {0, 2})
     for (const int64_t y_index : {1, 3}) {
-      const Points moved_corner = move(Points{edge(x_index), edge(y_index)});
+      const Points moved_corner = move(Points{box_edge(x_index), box_edge(y_index)});
       x.push_back(moved_corner.x), y.push_back(moved_corner.y);
     }
   const Tensor all_x = ops::stack(x, -1), all_y = ops::stack(y, -1);
@@ -69,9 +69,9 @@ Tensor moved_boxes(const Tensor& boxes, F move) {
 }
 
 /// Moves points by (right, down), then multiplies x by `x_scale` and y by `y_scale`.
-inline Points shifted_points(const Points& p, double right, double down, double x_scale = 1,
+inline Points shifted_points(const Points& p, double x_shift, double y_shift, double x_scale = 1,
                              double y_scale = 1) {
-  return {(p.x + right) * x_scale, (p.y + down) * y_scale};
+  return {(p.x + x_shift) * x_scale, (p.y + y_shift) * y_scale};
 }
 
 }  // namespace crescent

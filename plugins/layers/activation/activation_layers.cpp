@@ -104,11 +104,11 @@ class SoftmaxLayer final : public Elementwise {
  private:
   /// Fails unless the mask broadcasts to the shape of x.
   static void check_mask(const Shape& mask_shape, const Shape& x_shape) {
-    bool fits = mask_shape.rank() <= x_shape.rank();
-    for (int i = 1; fits && i <= mask_shape.rank(); ++i)
-      fits = mask_shape[-i] == 1 || mask_shape[-i] < 0 || x_shape[-i] < 0 ||
-             mask_shape[-i] == x_shape[-i];
-    if (!fits)
+    bool mask_fits = mask_shape.rank() <= x_shape.rank();
+    for (int i = 1; mask_fits && i <= mask_shape.rank(); ++i)
+      mask_fits = mask_shape[-i] == 1 || mask_shape[-i] < 0 || x_shape[-i] < 0 ||
+                  mask_shape[-i] == x_shape[-i];
+    if (!mask_fits)
       fail("mask: expected a shape that broadcasts to that of the input, ", x_shape, ", got ",
            mask_shape);
   }

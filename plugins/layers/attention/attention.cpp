@@ -34,8 +34,8 @@ Tensor conjunction(const Tensor& a, const Tensor& b) {
   return ops::logical_and(a, b);
 }
 
-Tensor ScoreMask::as_tensor(int64_t queries, int64_t keys) const {
-  return causal ? conjunction(allowed, causal_mask(queries, keys)) : allowed;
+Tensor ScoreMask::as_tensor(int64_t query_count, int64_t key_count) const {
+  return causal ? conjunction(allowed, causal_mask(query_count, key_count)) : allowed;
 }
 
 void AttentionLayer::configured() {
@@ -79,9 +79,10 @@ AttentionLayer::AttentionOutput AttentionLayer::attend_or_zero(
 
 AttentionLayer::AttentionOutput AttentionLayer::mix(const Tensor& scores, const Tensor& value,
                                                     const ScoreMask& mask, const Call& call) const {
-  const Tensor allowed = mask.as_tensor(scores.dim(2), scores.dim(3));
+  const Tensor allowed_pairs = mask.as_tensor(scores.dim(2), scores.dim(3));
   const Tensor masked_scores =
-      allowed ? ops::where(allowed, scores, scores + masked_score(scores.dtype())) : scores;
+      allowed_pairs ? ops::where(allowed_pairs, scores, scores + masked_score(scores.dtype()))
+                    : scores;
   return mix_weights(ops::softmax(masked_scores), value, call);
 }
 

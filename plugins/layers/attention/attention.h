@@ -19,7 +19,7 @@ struct ScoreMask {
 
   /// This mask as a single tensor, which broadcasts to (b,h,queries,keys); null if nothing is
   /// masked.
-  Tensor as_tensor(int64_t queries, int64_t keys) const;
+  Tensor as_tensor(int64_t query_count, int64_t key_count) const;
 };
 
 class AttentionLayer : public Layer {

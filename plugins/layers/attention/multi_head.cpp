@@ -10,17 +10,17 @@
 namespace crescent {
 namespace {
 
-/// The equation of an EinsumDense layer that replaces the last `bound` axes of an input of rank
-/// `rank` by `out` other axes.
+/// The equation of an EinsumDense layer that replaces the last `input_axis_count` axes of an input
+/// of rank `rank` by `out` other axes.
 struct Projection {
-  Projection(int rank, int bound, int out) {
+  Projection(int rank, int input_axis_count, int out) {
     std::string letters(rank + out, 'a');
     std::iota(letters.begin(), letters.end(), 'a');
-    const auto kept_axes = static_cast<size_t>(rank - bound),
+    const auto kept_axis_count = static_cast<size_t>(rank - input_axis_count),
                input_axes = static_cast<size_t>(rank);
     bias_axes = letters.substr(input_axes);
-    equation = concat(letters.substr(0, input_axes), ",", letters.substr(kept_axes), "->",
-                      letters.substr(0, kept_axes), bias_axes);
+    equation = concat(letters.substr(0, input_axes), ",", letters.substr(kept_axis_count), "->",
+                      letters.substr(0, kept_axis_count), bias_axes);
   }
   std::string equation, bias_axes;
 };
@@ -44,10 +44,10 @@ class HeadedAttention : public AttentionLayer {
     check_shapes(query, value, key);
     query_ = project("query", query, {query_heads(), key_width()});
     key_ = project("key", key, {key_heads(), key_width()});
-    const std::vector<int64_t> heads{query_heads(), value_width()};
-    if (use_gate_) gate_ = project("gate", query, heads, "sigmoid");
+    const std::vector<int64_t> head_shape{query_heads(), value_width()};
+    if (use_gate_) gate_ = project("gate", query, head_shape, "sigmoid");
     value_ = project("value", value, {key_heads(), value_width()});
-    const Shape context_shape = query.slice(0, -1).concat(Shape(heads));
+    const Shape context_shape = query.slice(0, -1).concat(Shape(head_shape));
     output_ =
         projection("attention_output", context_shape.rank(), 2, output_widths(query), "linear");
     output_->build_for({context_shape});
@@ -165,10 +165,10 @@ class HeadedAttention : public AttentionLayer {
     return flash_attention_.is_bool() && flash_attention_.as_bool();
   }
 
-  LayerPtr projection(const char* name, int rank, int bound, const std::vector<int64_t>& widths,
-                      const char* activation) {
-    const Projection p(rank, bound, static_cast<int>(widths.size()));
-    List shape(rank - bound - 1, -1);
+  LayerPtr projection(const char* name, int rank, int input_axis_count,
+                      const std::vector<int64_t>& widths, const char* activation) {
+    const Projection p(rank, input_axis_count, static_cast<int>(widths.size()));
+    List shape(rank - input_axis_count - 1, -1);
     for (int64_t width : widths) shape.push_back(width);
     Dict options{{"name", name},
                  {"equation", p.equation},
@@ -347,10 +347,10 @@ class MultiHeadAttention final : public HeadedAttention {
     return order;
   }
   std::vector<int> inverse_order() const {
-    const std::vector<int> order = axis_order();
-    std::vector<int> inverse(order.size());
-    for (size_t i = 0; i < order.size(); ++i) inverse[order[i]] = int(i);
-    return inverse;
+    const std::vector<int> axes_in_order = axis_order();
+    std::vector<int> inverse_axes(axes_in_order.size());
+    for (size_t i = 0; i < axes_in_order.size(); ++i) inverse_axes[axes_in_order[i]] = int(i);
+    return inverse_axes;
   }
   Shape permuted_shape(const Shape& shape) const {
     Shape result;

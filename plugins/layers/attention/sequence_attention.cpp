@@ -50,12 +50,13 @@ class SequenceAttention : public AttentionLayer {
                   "Return the attention weights (batch, t, s) as a second output.")
         .argument("use_causal_mask", false, "Let step i attend only to steps up to i.");
   }
-  /// Merges the axes before the last `axes` ones into one.
-  static Tensor with_one_batch_axis(const Tensor& x, int axes) {
-    if (x.rank() == axes + 1) return x;
-    const Shape batch = x.shape().slice(0, x.rank() - axes);
+  /// Merges the axes before the last `kept_axis_count` ones into one.
+  static Tensor with_one_batch_axis(const Tensor& x, int kept_axis_count) {
+    if (x.rank() == kept_axis_count + 1) return x;
+    const Shape batch = x.shape().slice(0, x.rank() - kept_axis_count);
     const Shape merged_batch{batch.is_known() ? batch.size() : -1};
-    return ops::reshape(x, merged_batch.concat(x.shape().slice(x.rank() - axes, x.rank())));
+    return ops::reshape(x,
+                        merged_batch.concat(x.shape().slice(x.rank() - kept_axis_count, x.rank())));
   }
   /// The inverse of with_one_batch_axis(x, 2).
   static Tensor with_batch_axes(const Tensor& x, const Shape& batch) {
@@ -98,9 +99,9 @@ class DotAttention final : public SequenceAttention {
                                     const ScoreMask& mask, const Call& call,
                                     bool wants_weights) const override {
     if (!is_additive()) {
-      const Tensor scaled = use_scale_ ? query * scale_ : query;
-      return attend(ops::expand_dims(scaled, 2), ops::expand_dims(key, 2), value, mask, 1, call,
-                    wants_weights);
+      const Tensor scaled_query = use_scale_ ? query * scale_ : query;
+      return attend(ops::expand_dims(scaled_query, 2), ops::expand_dims(key, 2), value, mask, 1,
+                    call, wants_weights);
     }
     const Tensor x = use_scale_ ? scale_ * pair_sums(query, key) : pair_sums(query, key);
     const Tensor scores = score_weight_ * ops::sum(ops::tanh(x), {-1});

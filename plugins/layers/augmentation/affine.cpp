@@ -17,7 +17,7 @@ class AffineAugmentation : public ImageAugmentation {
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const final {
     return RandomParameters(affine(images, random, {images.shape[0], 1, 1}));
   }
-  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const final {
+  Tensor change_images(const Tensor& images, const RandomParameters& random_numbers) const final {
     return transform_images(images, random_numbers.tensors, interpolation_);
   }
   Tensor change_masks(const Tensor& masks, const RandomParameters& random_numbers) const final {
@@ -29,11 +29,11 @@ class AffineAugmentation : public ImageAugmentation {
   /// positions in the image.
   Points change_points(const Points& points, const TensorSpec&,
                        const RandomParameters& random_numbers) const final {
-    const auto number = [&](size_t i) { return ops::reshape(random_numbers[i], {-1, 1}); };
-    const Tensor x = points.x - number(2), y = points.y - number(5);
-    const Tensor determinant = number(0) * number(4) - number(1) * number(3);
-    return {(number(4) * x - number(1) * y) / determinant,
-            (number(0) * y - number(3) * x) / determinant};
+    const auto coefficient = [&](size_t i) { return ops::reshape(random_numbers[i], {-1, 1}); };
+    const Tensor x = points.x - coefficient(2), y = points.y - coefficient(5);
+    const Tensor determinant = coefficient(0) * coefficient(4) - coefficient(1) * coefficient(3);
+    return {(coefficient(4) * x - coefficient(1) * y) / determinant,
+            (coefficient(0) * y - coefficient(3) * x) / determinant};
   }
 
  protected:
@@ -72,10 +72,10 @@ class AffineAugmentation : public ImageAugmentation {
     const Tensor x = ops::reshape(ops::arange(width, images.dtype()), {1, 1, width}),
                  y = ops::reshape(ops::arange(height, images.dtype()), {1, height, 1});
     const auto source_positions = [&](size_t first_coefficient) {
-      const auto number = [&](size_t i) {
+      const auto coefficient = [&](size_t i) {
         return ops::cast(coefficients[first_coefficient + i], images.dtype());
       };
-      return ops::broadcast_to(number(0) * x + number(1) * y + number(2),
+      return ops::broadcast_to(coefficient(0) * x + coefficient(1) * y + coefficient(2),
                                {images.dim(0), height, width});
     };
     return operation("image.sample", {{"images", boxed(images)},

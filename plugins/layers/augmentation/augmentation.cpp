@@ -24,10 +24,10 @@ void ImageAugmentation::configured() {
 BoundingBoxes ImageAugmentation::change_boxes(const BoundingBoxes& original,
                                               const TensorSpec& images,
                                               const RandomParameters& random_numbers) const {
-  const auto move = [&](const Points& points) {
+  const auto move_points = [&](const Points& points) {
     return change_points(points, images, random_numbers);
   };
-  return {moved_boxes(original.boxes, move), original.labels};
+  return {moved_boxes(original.boxes, move_points), original.labels};
 }
 
 ImageParts ImageAugmentation::change_parts(ImageParts parts, const Call& call) {
@@ -36,8 +36,9 @@ ImageParts ImageAugmentation::change_parts(ImageParts parts, const Call& call) {
   const bool is_active = call.training && images.shape().is_known();
   const RandomParameters random_numbers =
       is_active ? draw(images.spec(), *random_) : RandomParameters();
-  parts.images = ops::cast(is_active ? change(images, random_numbers) : inference_images(images),
-                           compute_dtype());
+  parts.images =
+      ops::cast(is_active ? change_images(images, random_numbers) : inference_images(images),
+                compute_dtype());
   if (parts.labels && is_active) parts.labels = change_labels(parts.labels, random_numbers);
   if (parts.masks)
     parts.masks =
@@ -47,8 +48,10 @@ ImageParts ImageAugmentation::change_parts(ImageParts parts, const Call& call) {
     parts.boxes = move_in_pixels(
         *parts.boxes, old_extent, new_extent, [&](const BoundingBoxes& original) -> BoundingBoxes {
           if (is_active) return change_boxes(original, images.spec(), random_numbers);
-          const auto move = [&](const Points& p) { return inference_points(p, images.spec()); };
-          return {moved_boxes(original.boxes, move), original.labels};
+          const auto move_points = [&](const Points& p) {
+            return inference_points(p, images.spec());
+          };
+          return {moved_boxes(original.boxes, move_points), original.labels};
         });
   return parts;
 }

@@ -28,7 +28,8 @@ class ImageAugmentation : public ImageLayer {
                                 const SeedGenerator& /*random*/) const {
     return {};
   }
-  virtual Tensor change(const Tensor& images, const RandomParameters& random_numbers) const = 0;
+  virtual Tensor change_images(const Tensor& images,
+                               const RandomParameters& random_numbers) const = 0;
   /// Changes masks (batch, height, width, channels) of any dtype.
   virtual Tensor change_masks(const Tensor& masks,
                               const RandomParameters& /*random_numbers*/) const {
@@ -79,7 +80,7 @@ class ImageAugmentation : public ImageLayer {
     s.field("value_range", &ImageAugmentation::value_range_,
             "Smallest and largest value of the images.");
   }
-  double lowest() const { return value_range_[0]; }
+  double lowest_value() const { return value_range_[0]; }
   /// Throws the error for a call with bounding boxes of a layer that cannot compute the changed
   /// boxes.
   [[noreturn]] void fail_with_boxes() const {
@@ -87,8 +88,10 @@ class ImageAugmentation : public ImageLayer {
          " does not move bounding boxes; draw them as masks and give "
          "`segmentation_masks`");
   }
-  double highest() const { return value_range_[1]; }
-  Tensor within_range(const Tensor& images) const { return ops::clip(images, lowest(), highest()); }
+  double highest_value() const { return value_range_[1]; }
+  Tensor clip_to_range(const Tensor& images) const {
+    return ops::clip(images, lowest_value(), highest_value());
+  }
 
   std::vector<double> value_range_ = {0, 255};
 

@@ -14,7 +14,7 @@ struct Box {
 inline Box random_box(const TensorSpec& images, const Tensor& width_fraction,
                       const Tensor& height_fraction, const SeedGenerator& random) {
   const int64_t batch = images.shape[0];
-  const auto inside_along = [&](int axis, const Tensor& fraction) {
+  const auto is_inside_along = [&](int axis, const Tensor& fraction) {
     const int64_t extent = images.shape[axis];
     const Tensor length = fraction * double(extent);
     const Tensor start = random.uniform({batch, 1}, 0, 1, images.dtype) * (double(extent) - length);
@@ -25,8 +25,8 @@ inline Box random_box(const TensorSpec& images, const Tensor& width_fraction,
     shape.set(axis, extent);
     return ops::reshape(is_inside, shape);
   };
-  const Tensor columns = inside_along(2, width_fraction);
-  return {ops::logical_and(inside_along(1, height_fraction), columns),
+  const Tensor columns = is_inside_along(2, width_fraction);
+  return {ops::logical_and(is_inside_along(1, height_fraction), columns),
           width_fraction * height_fraction};
 }
 

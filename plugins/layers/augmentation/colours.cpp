@@ -34,22 +34,22 @@ class FactorAugmentation : public ImageAugmentation {
 };
 
 /// Draws 1 or -1 with equal probability for each image.
-Tensor either_sign(const TensorSpec& images, const SeedGenerator& random) {
+Tensor random_signs(const TensorSpec& images, const SeedGenerator& random) {
   const Shape shape = per_image_shape(images);
   return ops::where(ops::greater(random.uniform(shape, 0, 1, images.dtype), 0.5), -1.0,
                     ops::ones(shape, images.dtype));
 }
 
-Tensor grey(const Tensor& images) {
+Tensor to_grey(const Tensor& images) {
   return operation("image.rgb_to_grayscale", {{"images", boxed(images)}});
 }
 
 /// Converts images to hue, saturation and value, applies f, and converts the result back.
 template <class F>
-Tensor through_hsv(const Tensor& images, F f) {
+Tensor change_in_hsv(const Tensor& images, F f) {
   const Tensor hsv = operation("image.rgb_to_hsv", {{"images", boxed(images)}});
-  const Tensor changed = ops::concatenate(f(ops::split(hsv, {1, 1, 1}, -1)), -1);
-  return operation("image.hsv_to_rgb", {{"images", boxed(changed)}});
+  const Tensor changed_hsv = ops::concatenate(f(ops::split(hsv, {1, 1, 1}, -1)), -1);
+  return operation("image.hsv_to_rgb", {{"images", boxed(changed_hsv)}});
 }
 
 class RandomBrightness final : public FactorAugmentation {
@@ -67,10 +67,11 @@ class RandomBrightness final : public FactorAugmentation {
     sort_value_range();
   }
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
-    return {factor(images, random, highest() - lowest())};
+    return {factor(images, random, highest_value() - lowest_value())};
   }
-  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
-    return within_range(images + random_numbers[0]);
+  Tensor change_images(const Tensor& images,
+                       const RandomParameters& random_numbers) const override {
+    return clip_to_range(images + random_numbers[0]);
   }
 };
 
@@ -96,9 +97,10 @@ class RandomContrast final : public ImageAugmentation {
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     return {contrast_.draw(random, per_image_shape(images), images.dtype)};
   }
-  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
+  Tensor change_images(const Tensor& images,
+                       const RandomParameters& random_numbers) const override {
     const Tensor mean = ops::mean(images, {1, 2}, true);
-    return within_range((images - mean) * random_numbers[0] + mean);
+    return clip_to_range((images - mean) * random_numbers[0] + mean);
   }
 
  private:
@@ -120,8 +122,9 @@ class RandomColorDegeneration final : public FactorAugmentation {
     set_bounds({-1, 1});
     sort_value_range();
   }
-  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
-    return within_range(images + random_numbers[0] * (grey(images) - images));
+  Tensor change_images(const Tensor& images,
+                       const RandomParameters& random_numbers) const override {
+    return clip_to_range(images + random_numbers[0] * (to_grey(images) - images));
   }
 };
 
@@ -141,11 +144,12 @@ class RandomSaturation final : public FactorAugmentation {
     set_bounds({-1, 1});
     sort_value_range();
   }
-  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
+  Tensor change_images(const Tensor& images,
+                       const RandomParameters& random_numbers) const override {
     constexpr double kEpsilon = 1e-7;
     const Tensor saturation_scale = random_numbers[0] / (1.0 - random_numbers[0] + kEpsilon);
-    return through_hsv(images, [&](const Tensors& hsv) {
-      return Tensors{hsv[0], within_range(hsv[1] * saturation_scale), hsv[2]};
+    return change_in_hsv(images, [&](const Tensors& hsv) {
+      return Tensors{hsv[0], clip_to_range(hsv[1] * saturation_scale), hsv[2]};
     });
   }
 };
@@ -164,17 +168,18 @@ class RandomHue final : public FactorAugmentation {
     set_bounds({0, 1});
   }
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
-    const Tensor sign = either_sign(images, random);
+    const Tensor sign = random_signs(images, random);
     return {sign * factor(images, random, 0.5)};
   }
-  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
-    const Tensor unit_images = rescale_values(images, lowest(), highest(), 0, 1);
-    const Tensor hue_shifted = through_hsv(unit_images, [&](const Tensors& hsv) {
+  Tensor change_images(const Tensor& images,
+                       const RandomParameters& random_numbers) const override {
+    const Tensor unit_images = rescale_values(images, lowest_value(), highest_value(), 0, 1);
+    const Tensor hue_shifted = change_in_hsv(unit_images, [&](const Tensors& hsv) {
       Tensor hue = hsv[0] + random_numbers[0];
       hue = ops::where(ops::greater(hue, 1), hue - 1.0, hue);
       return Tensors{ops::where(ops::less(hue, 0), hue + 1.0, hue), hsv[1], hsv[2]};
     });
-    return rescale_values(ops::clip(hue_shifted, 0, 1), 0, 1, lowest(), highest());
+    return rescale_values(ops::clip(hue_shifted, 0, 1), 0, 1, lowest_value(), highest_value());
   }
 };
 
@@ -191,8 +196,9 @@ class RandomGrayscale final : public ImageAugmentation {
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     return {ops::less(random.uniform(per_image_shape(images)), factor_)};
   }
-  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
-    return ops::where(random_numbers[0], grey(images), images);
+  Tensor change_images(const Tensor& images,
+                       const RandomParameters& random_numbers) const override {
+    return ops::where(random_numbers[0], to_grey(images), images);
   }
 
  private:
@@ -211,8 +217,9 @@ class RandomInvert final : public ChanceAugmentation {
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     return {draw_choice(images, random)};
   }
-  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
-    return ops::where(random_numbers[0], highest() - images, images);
+  Tensor change_images(const Tensor& images,
+                       const RandomParameters& random_numbers) const override {
+    return ops::where(random_numbers[0], highest_value() - images, images);
   }
 };
 
@@ -247,10 +254,11 @@ class RandomColorJitter final : public ImageAugmentation {
     for (const auto& step : steps_) random_numbers.nested.push_back(step->draw(images, random));
     return random_numbers;
   }
-  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
+  Tensor change_images(const Tensor& images,
+                       const RandomParameters& random_numbers) const override {
     Tensor result = images;
     for (size_t i = 0; i < steps_.size(); ++i)
-      result = steps_[i]->change(result, random_numbers.nested[i]);
+      result = steps_[i]->change_images(result, random_numbers.nested[i]);
     return result;
   }
 

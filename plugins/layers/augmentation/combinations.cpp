@@ -15,20 +15,22 @@ class ChoosingAugmentation : public ImageAugmentation {
     ImageAugmentation::configured();
     const Range range = range_of("factor", factor_, {0, 1});
     const Value factor = List{range.low, range.high}, values = Value(value_range_);
-    const auto add = [&](const char* name, const Dict& options) {
+    const auto add_choice = [&](const char* name, const Dict& options) {
       choices_.push_back(augmentation(name, options));
     };
-    add("RandomShear",
-        {{"x_factor", factor}, {"y_factor", factor}, {"interpolation", interpolation_}});
-    add("RandomTranslation",
+    add_choice("RandomShear",
+               {{"x_factor", factor}, {"y_factor", factor}, {"interpolation", interpolation_}});
+    add_choice(
+        "RandomTranslation",
         {{"height_factor", factor}, {"width_factor", factor}, {"interpolation", interpolation_}});
-    add("RandomRotation", {{"factor", factor}, {"interpolation", interpolation_}});
-    const auto bits = std::max<int64_t>(1, static_cast<int64_t>(8 * range.high));
-    add("RandomPosterization", {{"factor", bits}, {"value_range", values}});
-    add("Solarization",
+    add_choice("RandomRotation", {{"factor", factor}, {"interpolation", interpolation_}});
+    const auto bit_count = std::max<int64_t>(1, static_cast<int64_t>(8 * range.high));
+    add_choice("RandomPosterization", {{"factor", bit_count}, {"value_range", values}});
+    add_choice(
+        "Solarization",
         {{"addition_factor", factor}, {"threshold_factor", factor}, {"value_range", values}});
-    add("AutoContrast", {{"value_range", values}});
-    add("Equalization", {{"value_range", values}});
+    add_choice("AutoContrast", {{"value_range", values}});
+    add_choice("Equalization", {{"value_range", values}});
     if (!all_ops_) return;
     for (const char* name :
          {"RandomBrightness", "RandomColorDegeneration", "RandomContrast", "RandomSharpness"})
@@ -93,7 +95,7 @@ class ChoosingAugmentation : public ImageAugmentation {
 
 Tensor apply_to_images(const ImageAugmentation& choice, const Tensor& images,
                        const RandomParameters& random_numbers) {
-  return choice.change(images, random_numbers);
+  return choice.change_images(images, random_numbers);
 }
 Tensor apply_to_masks(const ImageAugmentation& choice, const Tensor& masks,
                       const RandomParameters& random_numbers) {
@@ -119,7 +121,8 @@ class RandAugment final : public ChoosingAugmentation {
     random_numbers.nested = draw_all(images, random);
     return random_numbers;
   }
-  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
+  Tensor change_images(const Tensor& images,
+                       const RandomParameters& random_numbers) const override {
     return apply_in_turn(images, random_numbers, apply_to_images);
   }
   Tensor change_masks(const Tensor& masks, const RandomParameters& random_numbers) const override {
@@ -175,9 +178,9 @@ class AugMix final : public ChoosingAugmentation {
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     const Tensor alpha = ops::full({}, alpha_, images.dtype);
     const Tensor weights = ops::softmax(random_log_gamma(random, {num_chains_}, alpha));
-    const Tensor share = random_beta(random, {1}, alpha);
+    const Tensor original_share = random_beta(random, {1}, alpha);
     const int64_t step_count = num_chains_ * chain_depth_;
-    RandomParameters random_numbers{weights, share,
+    RandomParameters random_numbers{weights, original_share,
                                     draw_indices(random, {step_count}, choice_count() + 1)};
     for (int64_t i = 0; i < step_count; ++i) {
       RandomParameters step;
@@ -186,8 +189,9 @@ class AugMix final : public ChoosingAugmentation {
     }
     return random_numbers;
   }
-  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
-    return within_range(mix_chains(images, random_numbers, apply_to_images));
+  Tensor change_images(const Tensor& images,
+                       const RandomParameters& random_numbers) const override {
+    return clip_to_range(mix_chains(images, random_numbers, apply_to_images));
   }
   Tensor change_masks(const Tensor& masks, const RandomParameters& random_numbers) const override {
     const bool has_float_masks = is_floating(masks.dtype());
@@ -203,19 +207,20 @@ class AugMix final : public ChoosingAugmentation {
  private:
   template <class F>
   Tensor mix_chains(const Tensor& x, const RandomParameters& random_numbers, F f) const {
-    const auto element = [](const Tensor& numbers, int64_t i) {
+    const auto element_at = [](const Tensor& numbers, int64_t i) {
       return ops::slice_axis(numbers, 0, i, i + 1);
     };
-    Tensor sum = ops::zeros_like(x);
-    for (int64_t chain = 0; chain < num_chains_; ++chain) {
+    Tensor mixture = ops::zeros_like(x);
+    for (int64_t chain_index = 0; chain_index < num_chains_; ++chain_index) {
       Tensor changed = x;
-      for (int64_t i = chain * chain_depth_; i < (chain + 1) * chain_depth_; ++i)
-        changed = apply_chosen(changed, element(random_numbers[2], i),
+      for (int64_t i = chain_index * chain_depth_; i < (chain_index + 1) * chain_depth_; ++i)
+        changed = apply_chosen(changed, element_at(random_numbers[2], i),
                                random_numbers.nested[i].nested, f);
-      sum = sum + changed * ops::cast(element(random_numbers[0], chain), x.dtype());
+      mixture =
+          mixture + changed * ops::cast(element_at(random_numbers[0], chain_index), x.dtype());
     }
-    const Tensor share = ops::cast(random_numbers[1], x.dtype());
-    return share * x + (1.0 - share) * sum;
+    const Tensor original_share = ops::cast(random_numbers[1], x.dtype());
+    return original_share * x + (1.0 - original_share) * mixture;
   }
 
   int64_t num_chains_ = 3, chain_depth_ = 3;

@@ -20,14 +20,15 @@ class RandomFlip final : public ImageAugmentation {
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     return {ops::less_equal(random.uniform(per_image_shape(images)), 0.5)};
   }
-  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
+  Tensor change_images(const Tensor& images,
+                       const RandomParameters& random_numbers) const override {
     std::vector<int> axes;
     if (mode_ != "horizontal") axes.push_back(1);
     if (mode_ != "vertical") axes.push_back(2);
     return ops::where(random_numbers[0], ops::flip(images, axes), images);
   }
   Tensor change_masks(const Tensor& masks, const RandomParameters& random_numbers) const override {
-    return change(masks, random_numbers);
+    return change_images(masks, random_numbers);
   }
   Points change_points(const Points& points, const TensorSpec& images,
                        const RandomParameters& random_numbers) const override {
@@ -43,9 +44,10 @@ class RandomFlip final : public ImageAugmentation {
   std::string mode_ = "horizontal_and_vertical";
 };
 
-/// Takes `count` rows (axis 1) or columns (axis 2), beginning with `first`.
-Tensor rows_or_columns(const Tensor& images, int axis, const Tensor& first, int64_t count) {
-  return ops::gather(images, ops::arange(count) + first, axis);
+/// Takes `count` rows (axis 1) or columns (axis 2), beginning with `first_index`.
+Tensor take_rows_or_columns(const Tensor& images, int axis, const Tensor& first_index,
+                            int64_t count) {
+  return ops::gather(images, ops::arange(count) + first_index, axis);
 }
 
 class RandomCrop final : public ImageAugmentation {
@@ -71,10 +73,11 @@ class RandomCrop final : public ImageAugmentation {
       const Tensor drawn_position = random.uniform({}, 0, double(max_position + 1));
       return ops::minimum(ops::cast(drawn_position, DType::int32), max_position);
     };
-    const Tensor top = draw_position(excess_rows);
-    return {top, draw_position(excess_columns)};
+    const Tensor top_row = draw_position(excess_rows);
+    return {top_row, draw_position(excess_columns)};
   }
-  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
+  Tensor change_images(const Tensor& images,
+                       const RandomParameters& random_numbers) const override {
     return crop_images(images, random_numbers, "bilinear");
   }
   Tensor change_masks(const Tensor& masks, const RandomParameters& random_numbers) const override {

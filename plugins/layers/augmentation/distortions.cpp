@@ -27,22 +27,24 @@ class RandomPerspective final : public ChanceAugmentation {
     const Tensor is_chosen = draw_choice(images, random);
     const Tensor corner_shifts =
         random.uniform({batch, 4, 2}, -0.5 * scale_, 0.5 * scale_, images.dtype);
-    const double right = double(images.shape[2] - 1), bottom = double(images.shape[1] - 1);
+    const double last_column = double(images.shape[2] - 1), last_row = double(images.shape[1] - 1);
     const Tensor corners = ops::broadcast_to(
-        ops::cast(
-            Tensor::from(std::vector<double>{0, 0, right, 0, 0, bottom, right, bottom}, {1, 4, 2}),
-            images.dtype),
+        ops::cast(Tensor::from(
+                      std::vector<double>{0, 0, last_column, 0, 0, last_row, last_column, last_row},
+                      {1, 4, 2}),
+                  images.dtype),
         {batch, 4, 2});
     const Tensor moved_corners = ops::where(ops::reshape(is_chosen, {batch, 1, 1}),
                                             corners + corners * corner_shifts, corners);
     return {is_chosen, corners, moved_corners};
   }
-  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
-    return transformed(images, random_numbers, interpolation_);
+  Tensor change_images(const Tensor& images,
+                       const RandomParameters& random_numbers) const override {
+    return transform_images(images, random_numbers, interpolation_);
   }
   Tensor change_masks(const Tensor& masks, const RandomParameters& random_numbers) const override {
     return apply_as_floats(
-        masks, [&](const Tensor& m) { return transformed(m, random_numbers, "nearest"); });
+        masks, [&](const Tensor& m) { return transform_images(m, random_numbers, "nearest"); });
   }
   /// Moves points by the inverse of the transformation, because the transformation maps positions
   /// in the result to positions in the image: the result shows at the old corners the pixels at the
@@ -62,18 +64,18 @@ class RandomPerspective final : public ChanceAugmentation {
   }
 
  private:
-  Tensor transformed(const Tensor& images, const RandomParameters& random_numbers,
-                     const std::string& interpolation) const {
+  Tensor transform_images(const Tensor& images, const RandomParameters& random_numbers,
+                          const std::string& interpolation) const {
     const auto corners = [&](size_t i) {
       return boxed(ops::cast(random_numbers[i], images.dtype()));
     };
-    const Tensor transformed =
+    const Tensor transformed_images =
         operation("image.perspective_transform", {{"images", boxed(images)},
                                                   {"start_points", corners(1)},
                                                   {"end_points", corners(2)},
                                                   {"interpolation", interpolation},
                                                   {"fill_value", fill_value_}});
-    return ops::where(random_numbers[0], transformed, images);
+    return ops::where(random_numbers[0], transformed_images, images);
   }
 
   double scale_ = 1, fill_value_ = 0;
@@ -85,14 +87,16 @@ class RandomPerspective final : public ChanceAugmentation {
 Tensor blur_matrix(int64_t size, const Tensor& sigma, double largest_sigma) {
   const DType dtype = sigma.dtype();
   const Tensor half_window = ops::floor(ops::floor(sigma * 6.0) * 0.5);
-  const auto weight = [&](const Tensor& distance) {
+  const auto gaussian_weight = [&](const Tensor& distance) {
     return ops::where(ops::less_equal(ops::abs(distance), half_window),
                       ops::exp(ops::square(distance / sigma) * -0.5), 0.0);
   };
   const auto radius = int64_t(3 * largest_sigma) + 1;
-  const Tensor weight_sum = ops::sum(weight(ops::arange(2 * radius + 1, dtype) - double(radius)));
+  const Tensor weight_sum =
+      ops::sum(gaussian_weight(ops::arange(2 * radius + 1, dtype) - double(radius)));
   const Tensor position = ops::arange(size, dtype);
-  return weight(ops::expand_dims(position, 0) - ops::expand_dims(position, 1)) / weight_sum;
+  return gaussian_weight(ops::expand_dims(position, 0) - ops::expand_dims(position, 1)) /
+         weight_sum;
 }
 
 class RandomElasticTransform final : public ChanceAugmentation {
@@ -140,9 +144,10 @@ class RandomElasticTransform final : public ChanceAugmentation {
             displaced_positions(ops::reshape(ops::arange(height, images.dtype), {1, height, 1})),
             columns};
   }
-  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
+  Tensor change_images(const Tensor& images,
+                       const RandomParameters& random_numbers) const override {
     if (random_numbers.tensors.empty()) return images;
-    return within_range(distort_images(images, random_numbers, interpolation_));
+    return clip_to_range(distort_images(images, random_numbers, interpolation_));
   }
   Tensor change_masks(const Tensor& masks, const RandomParameters& random_numbers) const override {
     if (random_numbers.tensors.empty()) return masks;

@@ -35,12 +35,13 @@ class RandomSharpness final : public ImageAugmentation {
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     return {range_.draw(random, per_image_shape(images), images.dtype, 2)};
   }
-  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
+  Tensor change_images(const Tensor& images,
+                       const RandomParameters& random_numbers) const override {
     std::vector<double> weights(9, 1.0 / 13);
     weights[4] = 5.0 / 13;
-    const Tensor smooth =
+    const Tensor smoothed_images =
         filter_channels(images, ops::cast(Tensor::from(weights, {3, 3}), images.dtype()));
-    return within_range(images + (1.0 - random_numbers[0]) * (smooth - images));
+    return clip_to_range(images + (1.0 - random_numbers[0]) * (smoothed_images - images));
   }
 
  private:
@@ -81,16 +82,18 @@ class RandomGaussianBlur final : public ChanceAugmentation {
     const Tensor is_chosen = draw_choice(images, random);
     return {is_chosen, sigma_range_.draw(random, {2}, images.dtype) + 1e-6};
   }
-  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
-    const Tensor row = gaussian(kernel_size_.front(), ops::slice_axis(random_numbers[1], 0, 0, 1)),
+  Tensor change_images(const Tensor& images,
+                       const RandomParameters& random_numbers) const override {
+    const Tensor row = gaussian_row(kernel_size_.front(),
+                                    ops::slice_axis(random_numbers[1], 0, 0, 1)),
                  column =
-                     gaussian(kernel_size_.back(), ops::slice_axis(random_numbers[1], 0, 1, 2));
+                     gaussian_row(kernel_size_.back(), ops::slice_axis(random_numbers[1], 0, 1, 2));
     const Tensor kernel = ops::expand_dims(column, 1) * ops::expand_dims(row, 0);
-    return within_range(ops::where(random_numbers[0], filter_channels(images, kernel), images));
+    return clip_to_range(ops::where(random_numbers[0], filter_channels(images, kernel), images));
   }
 
  private:
-  static Tensor gaussian(int64_t size, const Tensor& sigma) {
+  static Tensor gaussian_row(int64_t size, const Tensor& sigma) {
     const Tensor x = ops::arange(size, sigma.dtype()) - double(size - 1) / 2;
     const Tensor values = ops::exp(ops::square(x / sigma) * -0.5);
     return values / ops::sum(values);
@@ -131,20 +134,21 @@ class RandomErasing final : public ChanceAugmentation {
     const Box box = random_box(images, ops::slice_axis(side_fractions, 1, 0, 1),
                                ops::slice_axis(side_fractions, 1, 1, 2), random);
     const Tensor is_erased = ops::logical_and(box.is_inside, draw_choice(images, random));
-    return {is_erased, filling(images, random)};
+    return {is_erased, fill_values(images, random)};
   }
-  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
+  Tensor change_images(const Tensor& images,
+                       const RandomParameters& random_numbers) const override {
     return ops::where(random_numbers[0], random_numbers[1], images);
   }
 
  private:
-  Tensor filling(const TensorSpec& images, const SeedGenerator& random) const {
+  Tensor fill_values(const TensorSpec& images, const SeedGenerator& random) const {
     if (fill_value_.is_null())
-      return within_range(random.normal(images.shape, 0, 1, images.dtype) * highest());
+      return clip_to_range(random.normal(images.shape, 0, 1, images.dtype) * highest_value());
     const auto values = Codec<std::vector<double>>::decode(fill_value_);
     if (values.size() == 3 && images.shape[3] != 3)
       fail("fill_value: three numbers are for three channels, got ", images.shape[3]);
-    return within_range(
+    return clip_to_range(
         ops::cast(Tensor::from(values, {1, 1, 1, int64_t(values.size())}), images.dtype));
   }
 

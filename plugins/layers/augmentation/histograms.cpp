@@ -14,13 +14,13 @@ Tensor occurrence_counts(const Tensor& numbers, int64_t count, DType dtype) {
   ScatterAdd add;
   add.axis = 0;
   add.size = count;
-  const Tensor flat = ops::reshape(numbers, {numbers.size()});
-  return apply1(add, {flat, ops::ones({numbers.size()}, dtype)});
+  const Tensor flat_numbers = ops::reshape(numbers, {numbers.size()});
+  return apply1(add, {flat_numbers, ops::ones({numbers.size()}, dtype)});
 }
 
-/// Rounds x to integers and limits these to the range from 0 to `last`; NaN becomes 0.
-Tensor clipped_to_int(const Tensor& x, double last) {
-  return ops::cast(ops::minimum(ops::where(ops::greater(x, 0), x, 0), last), DType::int32);
+/// Rounds x to integers and limits these to the range from 0 to `max_value`; NaN becomes 0.
+Tensor clipped_to_int(const Tensor& x, double max_value) {
+  return ops::cast(ops::minimum(ops::where(ops::greater(x, 0), x, 0), max_value), DType::int32);
 }
 
 /// The numbers 0 to count - 1 along one axis of a tensor with four axes.
@@ -42,15 +42,15 @@ class Equalization final : public ImageAugmentation {
     ImageAugmentation::configured();
     std::sort(value_range_.begin(), value_range_.end());
   }
-  Tensor change(const Tensor& images, const RandomParameters&) const override {
+  Tensor change_images(const Tensor& images, const RandomParameters&) const override {
     const int64_t channels = images.dim(-1);
     if (images.size() == 0) return images;
     const double last_bin = double(bins_ - 1);
-    const Tensor bytes = rescale_values(images, lowest(), highest(), 0, 255);
+    const Tensor bytes = rescale_values(images, lowest_value(), highest_value(), 0, 255);
     // Converts bin numbers to indices in the histograms of all channels, which are one after
     // another. Keras computes products in another order, so its rounding may differ.
-    const auto histogram_index = [&](const Tensor& bin) {
-      return clipped_to_int(bin, last_bin) + numbers_along(3, channels) * bins_;
+    const auto histogram_index = [&](const Tensor& bin_numbers) {
+      return clipped_to_int(bin_numbers, last_bin) + numbers_along(3, channels) * bins_;
     };
     const Tensor histogram =
         ops::reshape(occurrence_counts(histogram_index(bytes * last_bin / 255.0), channels * bins_,
@@ -58,14 +58,15 @@ class Equalization final : public ImageAugmentation {
                      {channels, bins_});
     const Tensor sum = ops::cumsum(histogram, 1), total = ops::max(sum, {1}, true);
     const Tensor smallest_sum = ops::min(ops::where(ops::greater(sum, 0), sum, total), {1}, true);
-    const Tensor range = total - smallest_sum, is_nonzero = ops::greater(range, 0);
+    const Tensor nonzero_range = total - smallest_sum, is_nonzero = ops::greater(nonzero_range, 0);
     const Tensor level = ops::clip(
-        ops::round((sum - smallest_sum) * 255.0 / ops::where(is_nonzero, range, 1.0)), 0, 255);
-    const Tensor equalized = ops::gather(ops::reshape(level, {channels * bins_}),
-                                         histogram_index(bytes / 255.0 * last_bin));
+        ops::round((sum - smallest_sum) * 255.0 / ops::where(is_nonzero, nonzero_range, 1.0)), 0,
+        255);
+    const Tensor equalized_bytes = ops::gather(ops::reshape(level, {channels * bins_}),
+                                               histogram_index(bytes / 255.0 * last_bin));
     return rescale_values(
-        ops::where(ops::reshape(is_nonzero, {1, 1, 1, channels}), equalized, bytes), 0, 255,
-        lowest(), highest());
+        ops::where(ops::reshape(is_nonzero, {1, 1, 1, channels}), equalized_bytes, bytes), 0, 255,
+        lowest_value(), highest_value());
   }
 
  private:
@@ -89,19 +90,21 @@ struct TileInterpolation {
   Tensor tile, next_tile, weight;
 };
 
-TileInterpolation interpolation_of_tiles(int axis, int64_t tiles, int64_t size, DType dtype) {
+TileInterpolation interpolation_of_tiles(int axis, int64_t tile_count, int64_t size, DType dtype) {
   std::vector<int32_t> tile, next_tile;
   std::vector<double> weight;
-  for (int64_t i = 0; i < tiles * size; ++i) {
+  for (int64_t i = 0; i < tile_count * size; ++i) {
     const double position = (double(i) - double(size) / 2) / double(size);
     const double tile_before = std::floor(position);
-    const auto clamped = [&](double t) { return int32_t(std::clamp(t, 0.0, double(tiles - 1))); };
-    tile.push_back(clamped(tile_before));
-    next_tile.push_back(clamped(tile_before + 1));
+    const auto clamped_tile = [&](double t) {
+      return int32_t(std::clamp(t, 0.0, double(tile_count - 1)));
+    };
+    tile.push_back(clamped_tile(tile_before));
+    next_tile.push_back(clamped_tile(tile_before + 1));
     weight.push_back(position - tile_before);
   }
   Shape shape{1, 1, 1, 1};
-  shape.set(axis, tiles * size);
+  shape.set(axis, tile_count * size);
   return {Tensor::from(tile, shape), Tensor::from(next_tile, shape),
           ops::cast(Tensor::from(weight, shape), dtype)};
 }
@@ -125,23 +128,26 @@ class LocalEqualization final : public ImageAugmentation {
     if (grid_.size() != 2) fail("tile_grid_size: expected two numbers, got ", Value(grid_));
   }
   Tensor inference_images(const Tensor& images) const override {
-    return images.shape().is_known() ? change(images, {}) : images;
+    return images.shape().is_known() ? change_images(images, {}) : images;
   }
-  Tensor change(const Tensor& original, const RandomParameters&) const override {
-    const int64_t batch = original.dim(0), height = original.dim(1), width = original.dim(2);
+  Tensor change_images(const Tensor& original_images, const RandomParameters&) const override {
+    const int64_t batch = original_images.dim(0), height = original_images.dim(1),
+                  width = original_images.dim(2);
     const int64_t tile_rows = (height + grid_[0] - 1) / grid_[0],
                   tile_columns = (width + grid_[1] - 1) / grid_[1];
-    if (batch == 0 || tile_rows == 0 || tile_columns == 0 || original.dim(3) == 0) return original;
-    if (double(batch * original.dim(3) * kLevels) * double(grid_[0] * grid_[1]) >= 2147483648.0)
+    if (batch == 0 || tile_rows == 0 || tile_columns == 0 || original_images.dim(3) == 0)
+      return original_images;
+    if (double(batch * original_images.dim(3) * kLevels) * double(grid_[0] * grid_[1]) >=
+        2147483648.0)
       fail("tile_grid_size: ", Value(grid_), " are too many tiles for images of shape ",
-           original.shape());
-    Tensor images = rescale_values(original, lowest(), highest(), 0, 255);
+           original_images.shape());
+    Tensor images = rescale_values(original_images, lowest_value(), highest_value(), 0, 255);
     images = ops::gather(images, mirrored_indices(height, tile_rows * grid_[0]), 1);
     images = ops::gather(images, mirrored_indices(width, tile_columns * grid_[1]), 2);
-    const Tensor levels = levels_of(images, tile_rows, tile_columns);
+    const Tensor levels = equalized_levels(images, tile_rows, tile_columns);
     const Tensor level = ops::slice(blended_levels(images, levels, tile_rows, tile_columns),
-                                    {0, 0, 0, 0}, {batch, height, width, original.dim(3)});
-    return rescale_values(level, 0, 255, lowest(), highest());
+                                    {0, 0, 0, 0}, {batch, height, width, original_images.dim(3)});
+    return rescale_values(level, 0, 255, lowest_value(), highest_value());
   }
 
  private:
@@ -157,7 +163,7 @@ class LocalEqualization final : public ImageAugmentation {
   }
   /// The table of new values: a flat array with the axes (image, tile row, tile column, channel,
   /// old value).
-  Tensor levels_of(const Tensor& images, int64_t tile_rows, int64_t tile_columns) const {
+  Tensor equalized_levels(const Tensor& images, int64_t tile_rows, int64_t tile_columns) const {
     const Tensor row = ops::repeat(numbers_along(1, grid_[0]), tile_rows, 1),
                  column = ops::repeat(numbers_along(2, grid_[1]), tile_columns, 2);
     const int64_t histogram_count = images.dim(0) * grid_[0] * grid_[1] * images.dim(3);

@@ -42,13 +42,15 @@ class MixUp final : public ImageAugmentation {
     const Tensor order = random_order(random, batch);
     return {order, random_beta(random, {batch, 1}, Tensor::full({}, alpha_, images.dtype))};
   }
-  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
+  Tensor change_images(const Tensor& images,
+                       const RandomParameters& random_numbers) const override {
     const Tensor weight = ops::reshape(random_numbers[1], {images.dim(0), 1, 1, 1});
     return mix(images, reorder_rows(images, random_numbers[0]), weight);
   }
   Tensor change_masks(const Tensor& masks, const RandomParameters& random_numbers) const override {
-    return change(is_floating(masks.dtype()) ? masks : ops::cast(masks, random_numbers[1].dtype()),
-                  random_numbers);
+    return change_images(
+        is_floating(masks.dtype()) ? masks : ops::cast(masks, random_numbers[1].dtype()),
+        random_numbers);
   }
   Tensor change_labels(const Tensor& labels,
                        const RandomParameters& random_numbers) const override {
@@ -90,11 +92,12 @@ class CutMix final : public ImageAugmentation {
     const Box box = random_box(images, side_fraction, side_fraction, random);
     return {random_order(random, batch), box.is_inside, 1.0 - box.area_fraction};
   }
-  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
+  Tensor change_images(const Tensor& images,
+                       const RandomParameters& random_numbers) const override {
     return ops::where(random_numbers[1], reorder_rows(images, random_numbers[0]), images);
   }
   Tensor change_masks(const Tensor& masks, const RandomParameters& random_numbers) const override {
-    return change(masks, random_numbers);
+    return change_images(masks, random_numbers);
   }
   Tensor change_labels(const Tensor& labels,
                        const RandomParameters& random_numbers) const override {

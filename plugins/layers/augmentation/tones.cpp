@@ -16,10 +16,10 @@ class ToneAugmentation : public ImageAugmentation {
 
  protected:
   Tensor to_bytes(const Tensor& images) const {
-    return rescale_values(images, lowest(), highest(), 0, 255);
+    return rescale_values(images, lowest_value(), highest_value(), 0, 255);
   }
   Tensor from_bytes(const Tensor& images) const {
-    return rescale_values(images, 0, 255, lowest(), highest());
+    return rescale_values(images, 0, 255, lowest_value(), highest_value());
   }
 };
 
@@ -45,7 +45,8 @@ class RandomPosterization final : public ToneAugmentation {
     const Tensor bits = ops::floor(bits_.draw(random, shape, images.dtype));
     return {ops::minimum(bits, bits_.high - 1)};
   }
-  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
+  Tensor change_images(const Tensor& images,
+                       const RandomParameters& random_numbers) const override {
     const Tensor levels = ops::floor(ops::clip(to_bytes(images), 0, 255));
     const Tensor step =
         ops::power(2.0 * ops::ones_like(random_numbers[0]), 8.0 - random_numbers[0]);
@@ -84,7 +85,8 @@ class Solarization final : public ToneAugmentation {
     const Tensor addition = draw_from(addition_);
     return {addition, draw_from(threshold_)};
   }
-  Tensor change(const Tensor& images, const RandomParameters& random_numbers) const override {
+  Tensor change_images(const Tensor& images,
+                       const RandomParameters& random_numbers) const override {
     const Tensor sum = ops::clip(to_bytes(images) + random_numbers[0], 0, 255);
     return from_bytes(ops::where(ops::less(sum, random_numbers[1]), sum, 255.0 - sum));
   }
@@ -103,15 +105,15 @@ class AutoContrast final : public ToneAugmentation {
     describe_value_range(s);
     describe_data_format(s);
   }
-  Tensor change(const Tensor& images, const RandomParameters&) const override {
+  Tensor change_images(const Tensor& images, const RandomParameters&) const override {
     const Tensor bytes = to_bytes(images);
     const Tensor low = ops::min(bytes, {1, 2}, true), range = ops::max(bytes, {1, 2}, true) - low;
     const Tensor has_range = ops::greater(range, 0);
     const Tensor scale = 255.0 / ops::where(has_range, range, 1.0);
-    const Tensor stretched = from_bytes(ops::clip(bytes * scale - low * scale, 0, 255));
-    return ops::where(has_range, stretched, images);
+    const Tensor stretched_images = from_bytes(ops::clip(bytes * scale - low * scale, 0, 255));
+    return ops::where(has_range, stretched_images, images);
   }
-  Tensor inference_images(const Tensor& images) const override { return change(images, {}); }
+  Tensor inference_images(const Tensor& images) const override { return change_images(images, {}); }
 };
 
 }  // namespace

@@ -72,17 +72,17 @@ class LocallyConnected final : public WindowedLayer<Axes> {
     const Shape window(this->kernel_size_);
     for (int64_t tap = 0; tap < window.size(); ++tap) {
       Tensor values = x;
-      int64_t remaining = tap;
+      int64_t remaining_index = tap;
       for (int i = Axes - 1; i >= 0; --i) {
-        const int64_t tap_offset = remaining % window[i], step = this->strides_[size_t(i)];
-        remaining /= window[i];
+        const int64_t tap_offset = remaining_index % window[i], step = this->strides_[size_t(i)];
+        remaining_index /= window[i];
         values = ops::slice_axis(values, i + 1, tap_offset,
                                  tap_offset + (output_spatial_shape_[i] - 1) * step + 1, step);
       }
       taps.push_back(ops::reshape(values, {x.dim(0), output_spatial_shape_.size(), x.dim(-1)}));
     }
-    const Tensor stacked = ops::stack(taps, this->channels_first() ? 3 : 2);
-    return ops::reshape(stacked,
+    const Tensor stacked_taps = ops::stack(taps, this->channels_first() ? 3 : 2);
+    return ops::reshape(stacked_taps,
                         {x.dim(0), output_spatial_shape_.size(), window.size() * x.dim(-1)});
   }
 

@@ -73,9 +73,9 @@ class EinsumDense final : public QuantizableLayer {
       if (!output_letters.has(parsed_equation_->kernel.all_letters[i]))
         layout.summed_axes.push_back(i);
     for (size_t i = 0; i <= output_letters.all_letters.size(); ++i) {
-      for (int dot = 0; i == output_letters.letters_before_dots && output_letters.has_dots &&
-                        dot < dot_axis_count;
-           ++dot)
+      for (int dot_axis_index = 0; i == output_letters.letters_before_dots &&
+                                   output_letters.has_dots && dot_axis_index < dot_axis_count;
+           ++dot_axis_index)
         layout.scale_shape.append(1);
       if (i == output_letters.all_letters.size()) break;
       const size_t letter_index =
@@ -135,10 +135,10 @@ class EinsumDense final : public QuantizableLayer {
       fail("bias_axes: expected at least one letter of the output, got none");
     Shape shape;
     for (size_t i = first_letter_index; i <= output_letters.all_letters.size(); ++i) {
-      for (int dot = 0;
+      for (int dot_axis_index = 0;
            i == output_letters.letters_before_dots && output_letters.has_dots &&
-           i > first_letter_index && dot < parsed_equation_->input.dot_axis_count(input);
-           ++dot)
+           i > first_letter_index && dot_axis_index < parsed_equation_->input.dot_axis_count(input);
+           ++dot_axis_index)
         shape.append(1);
       if (i == output_letters.all_letters.size()) break;
       const bool has_bias = bias_axes_->find(output_letters.all_letters[i]) != std::string::npos;

@@ -14,15 +14,17 @@ Letters::Letters(const std::string& text)
 
 Equation Equation::parse(std::string text) {
   std::erase(text, ' ');
-  const size_t comma = text.find(','), arrow = text.find("->");
-  if (comma == std::string::npos || arrow == std::string::npos || arrow < comma)
+  const size_t comma_position = text.find(','), arrow_position = text.find("->");
+  if (comma_position == std::string::npos || arrow_position == std::string::npos ||
+      arrow_position < comma_position)
     fail(
         "equation: expected \"input,kernel->output\" such as \"abc,cd->abd\" or \"...c,cd->...d\", "
         "got \"",
         text, "\"");
-  const Equation equation{Letters(text.substr(0, comma)),
-                          Letters(text.substr(comma + 1, arrow - comma - 1)),
-                          Letters(text.substr(arrow + 2))};
+  const Equation equation{
+      Letters(text.substr(0, comma_position)),
+      Letters(text.substr(comma_position + 1, arrow_position - comma_position - 1)),
+      Letters(text.substr(arrow_position + 2))};
   for (const Letters* letters : {&equation.input, &equation.kernel, &equation.output})
     for (char c : letters->all_letters)
       if (!std::isalpha(static_cast<unsigned char>(c)))

@@ -44,7 +44,7 @@ class Int4QuantizationConfig final : public QuantizationConfig {
       fail("block_size must be None, -1, or a positive integer. Received: block_size=",
            *block_size_);
     const AbsMaxQuantizer* quantizer = weight_quantizer();
-    if (in_blocks() && (quantizer || input_rounding()))
+    if (has_blocks() && (quantizer || input_rounding()))
       fail("Int4 sub-channel quantization (block_size > 0) does not support custom quantizers. ",
            "Received: block_size=", *block_size_);
     if (quantizer && !(quantizer->range().low == kLowest && quantizer->range().high == kHighest))
@@ -52,7 +52,7 @@ class Int4QuantizationConfig final : public QuantizationConfig {
   }
   std::string mode() const override { return "int4"; }
   std::string quantization() const override {
-    return concat("int4/", in_blocks() ? *block_size_ : -1);
+    return concat("int4/", has_blocks() ? *block_size_ : -1);
   }
   std::optional<AbsMax> input_rounding() const override {
     const auto* quantizer = dynamic_cast<const AbsMaxQuantizer*>(activation_quantizer_.get());
@@ -67,7 +67,7 @@ class Int4QuantizationConfig final : public QuantizationConfig {
                                        ? Shape{half_size(matrix_shape[0]), matrix_shape[1]}
                                        : Shape{matrix_shape[0], half_size(matrix_shape[1])},
                                    DType::int8};
-    if (!in_blocks()) return {bytes, {"_scale", {matrix_shape[layout.is_table() ? 0 : 1]}}};
+    if (!has_blocks()) return {bytes, {"_scale", {matrix_shape[layout.is_table() ? 0 : 1]}}};
     const Shape scales_shape = layout.is_table()
                                    ? Shape{matrix_shape[0], block_count(matrix_shape[1])}
                                    : Shape{block_count(matrix_shape[0]), matrix_shape[1]};
@@ -81,7 +81,7 @@ class Int4QuantizationConfig final : public QuantizationConfig {
   Tensors encode(const QuantizedLayout& layout, const Tensor& floats) const override {
     const Tensor matrix = ops::reshape(floats, layout.matrix());
     const int axis = layout.is_table() ? 1 : 0;
-    if (in_blocks()) return encoded_in_blocks(layout, matrix, axis);
+    if (has_blocks()) return encoded_in_blocks(layout, matrix, axis);
     const AbsMaxQuantizer* quantizer = weight_quantizer();
     if (quantizer) quantizer->check_axes(layout);
     const AbsMax range{kLowest, kHighest, quantizer ? quantizer->range().epsilon : kEpsilon};
@@ -100,13 +100,13 @@ class Int4QuantizationConfig final : public QuantizationConfig {
           {}};
     }
     const Tensor values = unpacked_matrix(layout, component_values[0]);
-    if (!in_blocks()) {
+    if (!has_blocks()) {
       const bool is_table = layout.is_table();
       const Tensor scale =
           ops::broadcast_to(ops::expand_dims(component_values[1], is_table ? 1 : 0), matrix_shape);
       const Tensor scale_of_values = ops::reshape(scale, layout.shape);
       return {ops::reshape(values, layout.shape),
-              layout.as_scale(first_along_summed(layout, scale_of_values))};
+              layout.as_scale(first_of_summed_axis(layout, scale_of_values))};
     }
     return {ops::reshape(floats(values, component_values, block_indices_for(layout),
                                 layout.is_table() ? 1 : 0, component_values[1].dtype()),
@@ -129,16 +129,16 @@ class Int4QuantizationConfig final : public QuantizationConfig {
     for (size_t i = 0; i < std::min<size_t>(component_values.size(), 3); ++i)
       gathered.push_back(apply1(Gather(), {component_values[i], ids}));
     const Tensor values = unpacked_int4(gathered[0], layout.matrix()[1]);
-    if (in_blocks())
+    if (has_blocks())
       return ops::cast(floats(values, gathered, block_indices_for(layout), -1, dtype), dtype);
     return ops::cast(values, dtype) / ops::expand_dims(ops::cast(gathered[1], dtype), -1);
   }
 
  private:
-  bool in_blocks() const { return block_size_.value_or(-1) > 0; }
+  bool has_blocks() const { return block_size_.value_or(-1) > 0; }
   /// Whether the ops Int4Floats and Int4Product support weights of this layout.
   bool has_ops(const QuantizedLayout& layout) const {
-    return in_blocks() && !layout.is_table() && !layout.is_reverse;
+    return has_blocks() && !layout.is_table() && !layout.is_reverse;
   }
   int64_t block_count(int64_t rows) const { return (rows + *block_size_ - 1) / *block_size_; }
   static int64_t summed_size(const QuantizedLayout& layout) {
@@ -153,7 +153,7 @@ class Int4QuantizationConfig final : public QuantizationConfig {
     const Tensor numbers = ops::arange(summed_size(layout), DType::float32);
     return ops::cast(ops::floor(numbers / static_cast<double>(*block_size_)), DType::int32);
   }
-  static Tensor first_along_summed(const QuantizedLayout& layout, Tensor x) {
+  static Tensor first_of_summed_axis(const QuantizedLayout& layout, Tensor x) {
     for (int axis : layout.summed_axes) x = ops::slice_axis(x, axis, 0, 1);
     return x;
   }
@@ -161,11 +161,11 @@ class Int4QuantizationConfig final : public QuantizationConfig {
   /// of the block with the index block_indices[i].
   static Tensor floats(const Tensor& values, const Tensors& component_values,
                        const Tensor& block_indices, int axis, DType dtype) {
-    const auto expanded = [&](const Tensor& x) {
+    const auto expanded_to_rows = [&](const Tensor& x) {
       return ops::gather(ops::cast(x, dtype), block_indices, axis);
     };
-    return (ops::cast(values, dtype) - expanded(component_values[2])) *
-           expanded(component_values[1]);
+    return (ops::cast(values, dtype) - expanded_to_rows(component_values[2])) *
+           expanded_to_rows(component_values[1]);
   }
 
   /// Quantizes blocks. The range of a block, from its smallest to its largest value and including

@@ -83,11 +83,12 @@ class QuantizableLayerOf : public LoraLayer<Base> {
 using QuantizableLayer = QuantizableLayerOf<UnaryLayer>;
 
 /// Converts a quantizer to a configuration; fails if its class is not a configuration.
-inline std::shared_ptr<QuantizationConfig> as_config(const std::shared_ptr<Quantizer>& given) {
-  auto config = std::dynamic_pointer_cast<QuantizationConfig>(given);
+inline std::shared_ptr<QuantizationConfig> as_config(
+    const std::shared_ptr<Quantizer>& given_quantizer) {
+  auto config = std::dynamic_pointer_cast<QuantizationConfig>(given_quantizer);
   if (!config)
     fail("quantization_config: expected one such as Int8QuantizationConfig, got ",
-         serialize(given.get()));
+         serialize(given_quantizer.get()));
   return config;
 }
 
@@ -126,10 +127,10 @@ void QuantizableLayerOf<Base>::add_components(QuantizedWeight& weight) {
 }
 
 template <class Base>
-void QuantizableLayerOf<Base>::quantize(const Value& mode_or_config, const Value& given) {
-  const bool has_config_only = !mode_or_config.is_string() && given.is_null();
+void QuantizableLayerOf<Base>::quantize(const Value& mode_or_config, const Value& config_value) {
+  const bool has_config_only = !mode_or_config.is_string() && config_value.is_null();
   const std::string mode = has_config_only ? "" : mode_or_config.as_string();
-  const Value config = has_config_only ? mode_or_config : given;
+  const Value config = has_config_only ? mode_or_config : config_value;
   if (quantizable_.empty())
     fail_in_layer(this->name_, "Cannot quantize a layer that isn't yet built. Layer '", this->name_,
                   "' (of type '", this->class_name(), "') is not built yet.");
@@ -141,14 +142,14 @@ void QuantizableLayerOf<Base>::quantize(const Value& mode_or_config, const Value
     fail("Contradictory arguments: mode='", mode, "' but config.mode='", new_config->mode(), "'");
   check_config(*new_config);
   const DTypePolicy policy = new_config->policy_from(this->policy_);
-  std::vector<Tensors> encoded;
+  std::vector<Tensors> encoded_weights;
   for (const QuantizedWeight* weight : quantizable_)
-    encoded.push_back(new_config->encode(weight->layout, weight->values()));
+    encoded_weights.push_back(new_config->encode(weight->layout, weight->values()));
   this->policy_ = policy, config_ = new_config, quantization_option_ = Ref<Quantizer>(new_config);
   for (size_t i = 0; i < quantizable_.size(); ++i) {
     add_components(*quantizable_[i]);
-    for (size_t j = 0; j < encoded[i].size(); ++j)
-      quantizable_[i]->variables[j].assign(encoded[i][j]);
+    for (size_t j = 0; j < encoded_weights[i].size(); ++j)
+      quantizable_[i]->variables[j].assign(encoded_weights[i][j]);
   }
   this->structure_changed();
 }
@@ -183,15 +184,16 @@ Tensor QuantizableLayerOf<Base>::merged_floats() const {
 
 template <class Base>
 Tensors QuantizableLayerOf<Base>::merged_values() const {
-  const Tensor merged = merged_floats();
-  return is_quantized() ? config_->encode(quantizable_.front()->layout, merged) : Tensors{merged};
+  const Tensor merged_kernel = merged_floats();
+  return is_quantized() ? config_->encode(quantizable_.front()->layout, merged_kernel)
+                        : Tensors{merged_kernel};
 }
 
 template <class Base>
 double QuantizableLayerOf<Base>::rounding_of_merge() const {
   if (!is_quantized()) return 0;
-  const Tensor rounded = decoded_floats(*quantizable_.front(), merged_values());
-  return ops::max(ops::abs(rounded - merged_floats())).item();
+  const Tensor rounded_kernel = decoded_floats(*quantizable_.front(), merged_values());
+  return ops::max(ops::abs(rounded_kernel - merged_floats())).item();
 }
 
 }  // namespace crescent

@@ -43,16 +43,16 @@ Tensor QuantizedLayout::as_scale(const Tensor& value_scales) const {
 }
 
 Tensor QuantizedLayout::scale_of_values(const Tensor& scale) const {
-  Shape kept_dims, dims;
+  Shape scale_dims, result_dims;
   std::vector<int> axis_order;  // for each axis of the scale, the axis of the weight
-  for (int axis : other_axes) kept_dims.append(shape[axis]);
+  for (int axis : other_axes) scale_dims.append(shape[axis]);
   for (int axis = 0; axis < shape.rank(); ++axis) {
     const auto other_axis = std::find(other_axes.begin(), other_axes.end(), axis);
-    dims.append(other_axis == other_axes.end() ? 1 : shape[axis]);
+    result_dims.append(other_axis == other_axes.end() ? 1 : shape[axis]);
     if (other_axis != other_axes.end())
       axis_order.push_back(static_cast<int>(other_axis - other_axes.begin()));
   }
-  return ops::reshape(ops::transpose(ops::reshape(scale, kept_dims), axis_order), dims);
+  return ops::reshape(ops::transpose(ops::reshape(scale, scale_dims), axis_order), result_dims);
 }
 
 /// A variable of a quantized weight. Its name is `ending` if is_own_name is true, else the name of

@@ -31,10 +31,10 @@ std::string kept_letters(const Letters& operand, const Letters& other_operand) {
 
 /// Brings the scales of the input, which have size 1 along summed axes, to the axes of the result,
 /// with size 1 along axes that the input lacks.
-Tensor placed_in_output(const Equation& parsed_equation, const Tensor& scale,
-                        const std::vector<int>& summed) {
+Tensor scale_in_output_axes(const Equation& parsed_equation, const Tensor& scale,
+                            const std::vector<int>& summed_input_axes) {
   Tensor output_scale = scale;
-  for (auto axis = summed.rbegin(); axis != summed.rend(); ++axis)
+  for (auto axis = summed_input_axes.rbegin(); axis != summed_input_axes.rend(); ++axis)
     output_scale = ops::squeeze(output_scale, *axis);
   const std::string input_letters = kept_letters(parsed_equation.input, parsed_equation.output),
                     output_letters = kept_letters(parsed_equation.output, parsed_equation.input);
@@ -95,13 +95,13 @@ Tensors QuantizedProduct::decompose(std::span<const Tensor> inputs) const {
   const Tensor &x = inputs[0], &values = inputs[1], &scale = inputs[2];
   if (!rounds_input) return {einsum_of(equation, x, ops::cast(values, x.dtype())) / scale};
   const Equation parsed_equation = Equation::parse(equation);
-  const std::vector<int> summed = summed_axes(parsed_equation, x.shape());
-  const Quantized rounded = range(x, summed);
+  const std::vector<int> summed_input_axes = summed_axes(parsed_equation, x.shape());
+  const Quantized rounded = range(x, summed_input_axes);
   const DType integer_type = is_plain(parsed_equation) ? DType::int8 : DType::int32;
   const Tensor sums =
       einsum_of(equation, ops::cast(rounded.values, integer_type), ops::cast(values, integer_type));
   return {ops::cast(sums, x.dtype()) /
-          (scale * placed_in_output(parsed_equation, rounded.scale, summed))};
+          (scale * scale_in_output_axes(parsed_equation, rounded.scale, summed_input_axes))};
 }
 
 Tensors QuantizedProduct::vjp(const Vjp& v) const {

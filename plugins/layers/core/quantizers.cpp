@@ -93,7 +93,7 @@ Tensors AbsMaxQuantizer::call(const Tensor& x,
                               const std::optional<std::vector<int64_t>>& axis) const {
   const std::vector<int64_t> wanted_axes = axis ? *axis : axis_.value_or(std::vector<int64_t>{-1});
   std::vector<int> axes;
-  for (int64_t wanted : wanted_axes) axes.push_back(ops::axis_of(x, wanted));
+  for (int64_t wanted_axis : wanted_axes) axes.push_back(ops::axis_of(x, wanted_axis));
   const Quantized result = range()(x, axes);
   return {result.values, result.scale};
 }

@@ -73,14 +73,16 @@ std::shared_ptr<QuantizationConfig> QuantizationConfig::for_policy(const DTypePo
   const Value encoded = Codec<DTypePolicy>::encode(policy);
   if (!encoded.is_dict()) return nullptr;
   const std::string text = encoded.as_dict().at("config").as_dict().at("mode").as_string();
-  const size_t slash = text.find('/');
-  const std::string mode = text.substr(0, slash);
+  const size_t slash_position = text.find('/');
+  const std::string mode = text.substr(0, slash_position);
   if (!registry().find(kKind, mode))
     fail("dtype \"", policy.name, "\": weights of mode ", mode,
          " are not supported; expected int8 ", "or int4");
   Dict options;
   if (mode == "int4")
-    options.set("block_size", slash == text.npos ? Value(-1) : parse_json(text.substr(slash + 1)));
+    options.set("block_size", slash_position == text.npos
+                                  ? Value(-1)
+                                  : parse_json(text.substr(slash_position + 1)));
   return std::dynamic_pointer_cast<QuantizationConfig>(make_object(kKind, mode, options));
 }
 

@@ -21,11 +21,11 @@ void expect_one_batch(const std::vector<Shape>& inputs) {
 
 /// The mask of x, broadcast to the shape of x; true everywhere if x has no mask.
 Tensor broadcast_mask(const Tensor& x, const Tensor& mask) {
-  const Tensor ones = ops::cast(ops::ones_like(x), DType::boolean);
-  if (!mask) return ones;
+  const Tensor all_true = ops::cast(ops::ones_like(x), DType::boolean);
+  if (!mask) return all_true;
   Tensor result = mask;
   while (result.rank() < x.rank()) result = ops::expand_dims(result, -1);
-  return ops::logical_and(ones, result);
+  return ops::logical_and(all_true, result);
 }
 
 /// Whether an element is valid in any input; an empty Tensor if an input has no mask.

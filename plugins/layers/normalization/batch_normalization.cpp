@@ -72,8 +72,9 @@ class BatchNormalization final : public ScaledLayer {
     const int axis = channel_axis(x.shape()), last_axis = x.rank() - 1;
     const Tensor input = axis == last_axis ? x : ops::swap_axes(x, axis, last_axis);
     const bool uses_batch_statistics = call.training && (trainable() || batch_when_frozen_);
-    const Tensor y = uses_batch_statistics ? train(input, weights_of(call.mask(), x, axis))
-                                           : normalize(input, moving_mean_, moving_variance_);
+    const Tensor y = uses_batch_statistics
+                         ? normalize_by_batch(input, weights_of_mask(call.mask(), x, axis))
+                         : normalize(input, moving_mean_, moving_variance_);
     return axis == last_axis ? y : ops::swap_axes(y, axis, last_axis);
   }
 
@@ -82,9 +83,8 @@ class BatchNormalization final : public ScaledLayer {
     if (axis_.size() != 1) fail("axis: expected one integer, got ", Value(axis_));
     return shape.axis(int(axis_[0]));
   }
-  /// Converts a mask to a weight for each element of x. The channels, which are along `axis` of x,
-  /// are along the last axis of the result.
-  Tensor weights_of(const Tensor& mask, const Tensor& x, int axis) const {
+  /// Converts a mask to weights of the elements of x, whose last axis is channels.
+  Tensor weights_of_mask(const Tensor& mask, const Tensor& x, int axis) const {
     if (!mask || count_masked_) return {};
     Tensor weights = ops::cast(mask, promote(x.dtype(), DType::float32));
     while (weights.rank() < x.rank()) weights = ops::expand_dims(weights, -1);
@@ -97,7 +97,7 @@ class BatchNormalization final : public ScaledLayer {
     return ops::cast(x * factor + (at_least_float32(beta()) - at_least_float32(mean) * factor),
                      x.dtype());
   }
-  Tensor train(const Tensor& x, const Tensor& weights) {
+  Tensor normalize_by_batch(const Tensor& x, const Tensor& weights) {
     const bool has_size = x.shape().is_known();  // false while only shapes are inferred
     if (weights || is_synchronized() || renorm_ || !has_size)
       return train_by(moments_of(x, weights), x);
@@ -138,13 +138,13 @@ class BatchNormalization final : public ScaledLayer {
                                          : batch.variance * (batch.count / degrees_of_freedom));
     return normalize(x, batch.mean, batch.variance);
   }
-  void average(const Variable& moving, const Tensor& value, double momentum) const {
+  void update_average(const Variable& moving, const Tensor& value, double momentum) const {
     if (!trainable()) return;
     moving.assign(at_least_float32(moving) * momentum + ops::stop_gradient(value) * (1 - momentum));
   }
   void move_averages(const Tensor& mean, const Tensor& variance) {
-    average(moving_mean_, mean, momentum_);
-    average(moving_variance_, variance, momentum_);
+    update_average(moving_mean_, mean, momentum_);
+    update_average(moving_variance_, variance, momentum_);
   }
 
   // ---- batch renormalization (Ioffe 2017)
@@ -168,14 +168,14 @@ class BatchNormalization final : public ScaledLayer {
     if (clipping_ && !renorm_) fail("renorm_clipping has no effect without renorm");
   }
   void build_renorm(const Shape& shape) {
-    const auto deviation = [&](const char* name) {
+    const auto deviation_variable = [&](const char* name) {
       Variable v = add_weight(name, shape, variance_initializer_, {.trainable = false});
       v.assign(ops::sqrt(v.value()));
       return v;
     };
-    moving_deviation_ = deviation("moving_stddev");
+    moving_deviation_ = deviation_variable("moving_stddev");
     renorm_mean_ = add_weight("renorm_mean", shape, mean_initializer_, {.trainable = false});
-    renorm_deviation_ = deviation("renorm_stddev");
+    renorm_deviation_ = deviation_variable("renorm_stddev");
   }
   double limit(const char* name, double default_limit) const {
     const Value* option = clipping_ ? clipping_->find(name) : nullptr;
@@ -193,10 +193,10 @@ class BatchNormalization final : public ScaledLayer {
     const double dmax = limit("dmax", kUnlimited);
     const Tensor d = ops::stop_gradient(
         ops::clip((batch.mean - at_least_float32(renorm_mean_)) / average_deviation, -dmax, dmax));
-    average(renorm_mean_, batch.mean, renorm_momentum_);
-    average(renorm_deviation_, deviation, renorm_momentum_);
-    average(moving_mean_, batch.mean, momentum_);
-    average(moving_deviation_, deviation, momentum_);
+    update_average(renorm_mean_, batch.mean, renorm_momentum_);
+    update_average(renorm_deviation_, deviation, renorm_momentum_);
+    update_average(moving_mean_, batch.mean, momentum_);
+    update_average(moving_deviation_, deviation, momentum_);
     if (trainable())
       moving_variance_.assign(
           ops::relu(ops::square(at_least_float32(moving_deviation_)) - epsilon_));

@@ -30,7 +30,7 @@ class GroupNormalization final : public ScaledLayer {
   }
   void build(const Shape& input) override {
     const int axis = channel_axis(input);
-    const int64_t channels = input[axis], groups = groups_of(channels);
+    const int64_t channels = input[axis], groups = group_count(channels);
     if (channels < 0)
       fail("Axis ", axis_, " of input tensor should have a defined dimension but the layer ",
            "received an input with shape ", input, ".");
@@ -48,13 +48,14 @@ class GroupNormalization final : public ScaledLayer {
       // while shapes are inferred only the shape of the result matters
       return ops::cast(x, compute_dtype());
     const int axis = channel_axis(x.shape());
-    const Tensor grouped = ops::reshape(at_least_float32(x), divided(x.shape(), axis));
+    const Tensor grouped_x = ops::reshape(at_least_float32(x), grouped_shape(x.shape(), axis));
     ops::Axes axes;
-    for (int i = 1; i < grouped.rank(); ++i)
+    for (int i = 1; i < grouped_x.rank(); ++i)
       if (i != axis) axes.push_back(i);
-    const Tensor centred = grouped - ops::mean(grouped, axes, true);
-    const Tensor y = centred * ops::rsqrt(ops::mean(ops::square(centred), axes, true) + epsilon_);
-    const Shape parameter_shape = divided(broadcast_shape(x, {axis}), axis);
+    const Tensor centred_x = grouped_x - ops::mean(grouped_x, axes, true);
+    const Tensor y =
+        centred_x * ops::rsqrt(ops::mean(ops::square(centred_x), axes, true) + epsilon_);
+    const Shape parameter_shape = grouped_shape(broadcast_along(x, {axis}), axis);
     const Tensor scaled = y * ops::reshape(at_least_float32(gamma()), parameter_shape) +
                           ops::reshape(at_least_float32(beta()), parameter_shape);
     return ops::cast(ops::reshape(scaled, x.shape()), compute_dtype());
@@ -66,10 +67,10 @@ class GroupNormalization final : public ScaledLayer {
     if (axis == 0) fail("axis: the batch axis has no channels, got ", axis_);
     return axis;
   }
-  int64_t groups_of(int64_t channels) const { return groups_ < 0 ? channels : groups_; }
+  int64_t group_count(int64_t channels) const { return groups_ < 0 ? channels : groups_; }
   /// The shape with the axis of channels split into groups and channels of a group.
-  Shape divided(const Shape& shape, int axis) const {
-    const int64_t groups = groups_of(shape[axis]);
+  Shape grouped_shape(const Shape& shape, int axis) const {
+    const int64_t groups = group_count(shape[axis]);
     return shape.slice(0, axis)
         .concat({groups, shape[axis] / std::max<int64_t>(groups, 1)})
         .concat(shape.slice(axis + 1, shape.rank()));

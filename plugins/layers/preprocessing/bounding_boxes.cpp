@@ -21,14 +21,14 @@ class MaxNumBoundingBoxes final : public ImageLayer {
  protected:
   ImageParts change_parts(ImageParts parts, const Call&) override {
     if (!parts.boxes) return parts;
-    const auto sized = [&](const Tensor& x) {
+    const auto with_max_number = [&](const Tensor& x) {
       const Tensor kept_part = ops::slice_axis(x, 1, 0, std::min(x.dim(1), max_number_));
       std::vector<int64_t> pad_before(x.rank(), 0), pad_after = pad_before;
       pad_after[1] = max_number_ - kept_part.dim(1);
       return ops::pad(kept_part, pad_before, pad_after, double(fill_value_));
     };
-    parts.boxes = BoundingBoxes{sized(ops::cast(parts.boxes->boxes, DType::float32)),
-                                sized(parts.boxes->labels)};
+    parts.boxes = BoundingBoxes{with_max_number(ops::cast(parts.boxes->boxes, DType::float32)),
+                                with_max_number(parts.boxes->labels)};
     return parts;
   }
 

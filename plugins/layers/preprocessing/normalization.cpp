@@ -82,9 +82,11 @@ class Normalization final : public UnaryLayer {
   }
   /// Returns the learned or given mean or variance with the rank of the inputs, and with size 1
   /// along the axes over which it was computed.
-  Tensor with_input_rank(const Variable& learned, const Value& given, int rank) const {
-    const Tensor values =
-        given.is_null() ? learned.value() : numbers_in(given, "").tensor(compute_dtype());
+  Tensor with_input_rank(const Variable& learned_variable, const Value& given_value,
+                         int rank) const {
+    const Tensor values = given_value.is_null()
+                              ? learned_variable.value()
+                              : numbers_in(given_value, "").tensor(compute_dtype());
     Shape shape(std::vector<int64_t>(size_t(rank), 1));
     for (int i = 1; i <= values.rank(); ++i)
       shape.set(kept_axes_[kept_axes_.size() - size_t(i)], values.dim(-i));
@@ -92,8 +94,10 @@ class Normalization final : public UnaryLayer {
   }
   /// The value of the property mean or variance: the learned or given value, or, before the layer
   /// is built, the option; null if there is none.
-  Value current_value(const Variable& learned, const Value& given) const {
-    return built() ? Codec<Tensor>::encode(with_input_rank(learned, given, input_rank_)) : given;
+  Value current_value(const Variable& learned_variable, const Value& given_value) const {
+    return built()
+               ? Codec<Tensor>::encode(with_input_rank(learned_variable, given_value, input_rank_))
+               : given_value;
   }
   Value mean() const { return current_value(mean_, given_mean_); }
   Value variance() const { return current_value(variance_, given_variance_); }

@@ -23,11 +23,11 @@ CropWindow centered_window(Extent image_extent, Extent size) {
 /// The largest extent that fits into the images and has the proportions of the target; with
 /// `contains_images`, the smallest extent with these proportions that contains the images.
 Extent with_target_proportions(Extent image_extent, Extent target, bool contains_images) {
-  const auto scaled = [](int64_t length, int64_t numerator, int64_t denominator) {
+  const auto scaled_length = [](int64_t length, int64_t numerator, int64_t denominator) {
     return int64_t(double(length) * double(numerator) / double(denominator));
   };
-  const int64_t height = scaled(image_extent.width, target.height, target.width),
-                width = scaled(image_extent.height, target.width, target.height);
+  const int64_t height = scaled_length(image_extent.width, target.height, target.width),
+                width = scaled_length(image_extent.height, target.width, target.height);
   if (contains_images)
     return {std::max(image_extent.height, height), std::max(image_extent.width, width)};
   return {std::max<int64_t>(std::min(image_extent.height, height), 1),
@@ -152,15 +152,15 @@ class Resizing final : public SizedLayer {
                         bool uses_nearest) const override {
     const bool are_integers = has_whole_numbers(images);
     const std::vector<int64_t> margins{0, -window.top, -window.left, 0};
-    const Tensor source = crop_to_aspect_ratio_ ? crop_images(images, window)
-                          : pad_to_aspect_ratio_
-                              ? ops::pad(images, margins, margins,
-                                         are_integers ? std::trunc(fill_value_) : fill_value_)
-                              : images;
+    const Tensor framed_images =
+        crop_to_aspect_ratio_  ? crop_images(images, window)
+        : pad_to_aspect_ratio_ ? ops::pad(images, margins, margins,
+                                          are_integers ? std::trunc(fill_value_) : fill_value_)
+                               : images;
     if (uses_nearest || interpolation_ == "nearest")
-      return resampled(source, height_, width_, "nearest", false);
-    const Tensor floats = are_integers ? ops::cast(source, DType::float32) : source;
-    const Tensor result = resampled(floats, height_, width_, interpolation_, antialias_);
+      return resize_images_to(framed_images, height_, width_, "nearest", false);
+    const Tensor floats = are_integers ? ops::cast(framed_images, DType::float32) : framed_images;
+    const Tensor result = resize_images_to(floats, height_, width_, interpolation_, antialias_);
     return are_integers ? as_whole_numbers(result, images.dtype()) : result;
   }
 
@@ -188,8 +188,8 @@ class CenterCrop final : public SizedLayer {
   }
   Tensor resized_window(const Tensor& images, const CropWindow& window,
                         bool uses_nearest) const override {
-    return resampled(crop_images(images, window), height_, width_,
-                     uses_nearest ? "nearest" : "bilinear", false);
+    return resize_images_to(crop_images(images, window), height_, width_,
+                            uses_nearest ? "nearest" : "bilinear", false);
   }
 };
 

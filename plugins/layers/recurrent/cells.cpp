@@ -19,9 +19,9 @@ class ForgetBias final : public Initializer {
   ForgetBias(std::shared_ptr<Initializer> other_initializer, int64_t units)
       : initializer_(std::move(other_initializer)), units_(units) {}
   Tensor operator()(const Shape&, DType dtype) const override {
-    const Tensor parts[] = {(*initializer_)({units_}, dtype), ops::ones({units_}, dtype),
-                            (*initializer_)({2 * units_}, dtype)};
-    return ops::concatenate(parts, 0);
+    const Tensor bias_parts[] = {(*initializer_)({units_}, dtype), ops::ones({units_}, dtype),
+                                 (*initializer_)({2 * units_}, dtype)};
+    return ops::concatenate(bias_parts, 0);
   }
 
  private:
@@ -167,9 +167,9 @@ Tensors GruCell::step(const Tensors& inputs) const {
 
   Tensor z, r, candidate;
   if (reset_after_) {
-    Tensor state = ops::matmul(h0, recurrent());
-    if (b) state = state + ops::squeeze(ops::slice_axis(b, 0, 1, 2), 0);
-    const Tensors recurrent_parts = blocks(state, units_, 3);
+    Tensor state_product = ops::matmul(h0, recurrent());
+    if (b) state_product = state_product + ops::squeeze(ops::slice_axis(b, 0, 1, 2), 0);
+    const Tensors recurrent_parts = blocks(state_product, units_, 3);
     z = apply_activation(gate_activation_, input_parts[0] + recurrent_parts[0]);
     r = apply_activation(gate_activation_, input_parts[1] + recurrent_parts[1]);
     candidate = apply_activation(activation_, input_parts[2] + r * recurrent_parts[2]);

@@ -73,15 +73,16 @@ class ConvLstmCell final : public GatedCell {
   /// samples.
   Tensor input_gates(const Tensor& x) const {
     const Shape& shape = x.shape();
-    if (shape.rank() == Axes + 2) return gates_of(x);
+    if (shape.rank() == Axes + 2) return convolve_to_gates(x);
     const Shape step_shape = shape.slice(2, shape.rank());
     if (!shape.is_known()) {
       const Shape gates_shape =
-          gates_of(Tensor::abstract({x.dtype(), Shape{-1}.concat(step_shape)})).shape();
+          convolve_to_gates(Tensor::abstract({x.dtype(), Shape{-1}.concat(step_shape)})).shape();
       return Tensor::abstract(
           {x.dtype(), shape.slice(0, 2).concat(gates_shape.slice(1, gates_shape.rank()))});
     }
-    const Tensor gates = gates_of(ops::reshape(x, Shape{shape[0] * shape[1]}.concat(step_shape)));
+    const Tensor gates =
+        convolve_to_gates(ops::reshape(x, Shape{shape[0] * shape[1]}.concat(step_shape)));
     return ops::reshape(gates, shape.slice(0, 2).concat(gates.shape().slice(1, gates.rank())));
   }
   Tensors step(const Tensors& inputs) const override {
@@ -89,11 +90,10 @@ class ConvLstmCell final : public GatedCell {
                  c = with_channels_last(inputs[2]);
     const Tensors gates =
         blocks(inputs[0] + ops::conv(h, recurrent(), {1}, ops::Padding::same), units_, 4);
-    const Tensor i = activated(gate_activation_, gates[0]),
-                 f = activated(gate_activation_, gates[1]),
-                 o = activated(gate_activation_, gates[3]);
-    const Tensor next_c = f * c + i * activated(activation_, gates[2]);
-    const Tensor next_h = in_data_format(o * activated(activation_, next_c));
+    const Tensor i = activate(gate_activation_, gates[0]), f = activate(gate_activation_, gates[1]),
+                 o = activate(gate_activation_, gates[3]);
+    const Tensor next_c = f * c + i * activate(activation_, gates[2]);
+    const Tensor next_h = in_data_format(o * activate(activation_, next_c));
     return {next_h, next_h, in_data_format(next_c)};
   }
   bool is_standard() const {
@@ -109,13 +109,13 @@ class ConvLstmCell final : public GatedCell {
   }
   /// Applies an activation function, which has the data format of the layer, to x, which has
   /// channels last.
-  Tensor activated(const Ref<Activation>& activation, const Tensor& x) const {
+  Tensor activate(const Ref<Activation>& activation, const Tensor& x) const {
     if (is_elementwise(activation)) return apply_activation(activation, x);
     return with_channels_last(apply_activation(activation, in_data_format(x)));
   }
 
  private:
-  Tensor gates_of(const Tensor& x) const {
+  Tensor convolve_to_gates(const Tensor& x) const {
     const Tensor gates =
         ops::conv(with_channels_last(x), kernel(), strides_,
                   padding_ == "same" ? ops::Padding::same : ops::Padding::valid, dilation_);
@@ -166,13 +166,13 @@ class ConvLstmLayer final : public CellLayer<ConvLstmCell<Axes>> {
     const Tensors results = crescent::apply(std::make_shared<const ConvLstmSteps>(), inputs);
     const Tensor last_h = cell.in_data_format(results[1]);
     return SequenceResult{
-        sequence(cell, results[0]), last_h, {last_h, cell.in_data_format(results[2])}};
+        output_sequence(cell, results[0]), last_h, {last_h, cell.in_data_format(results[2])}};
   }
 
  private:
   /// Converts the states after all steps, (time, batch, space..., filters), to the layer's output:
   /// the batch comes first, and the filters are where the data format has channels.
-  static Tensor sequence(const ConvLstmCell<Axes>& cell, const Tensor& steps) {
+  static Tensor output_sequence(const ConvLstmCell<Axes>& cell, const Tensor& steps) {
     const Tensor x = ops::swap_axes(steps, 0, 1);
     if (!cell.channels_first()) return x;
     std::vector<int> axes{0, 1, Axes + 2};

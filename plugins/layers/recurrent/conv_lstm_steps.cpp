@@ -8,7 +8,7 @@ namespace {
 
 Tensor with_factors(const Tensor& x, const Tensor& factors) { return factors ? x * factors : x; }
 
-Tensor factors_of(std::span<const Tensor> in) { return in.size() > 4 ? in[4] : Tensor(); }
+Tensor dropout_factors(std::span<const Tensor> in) { return in.size() > 4 ? in[4] : Tensor(); }
 
 /// The states before each step: the first state, followed by the states after all steps but the
 /// last.
@@ -19,7 +19,7 @@ Tensor states_before_steps(const Tensor& first_state, const Tensor& steps) {
 }
 
 /// Merges the axis of steps and the batch axis.
-Tensor as_samples(const Tensor& x) {
+Tensor merge_batch_and_time(const Tensor& x) {
   return ops::reshape(x, Shape{x.dim(0) * x.dim(1)}.concat(x.shape().slice(2, x.rank())));
 }
 
@@ -47,7 +47,7 @@ TensorSpecs ConvLstmSteps::infer(std::span<const TensorSpec> in) const {
 }
 
 Tensors ConvLstmSteps::decompose(std::span<const Tensor> in) const {
-  const Tensor &recurrent = in[3], factors = factors_of(in);
+  const Tensor &recurrent = in[3], factors = dropout_factors(in);
   const Conv conv = same_size_conv(in[1].shape(), recurrent.shape());
   auto [last, steps] = ops::scan(
       [&](const Tensors& state, const Tensors& step) -> ops::ScanResult {
@@ -65,12 +65,12 @@ Tensors ConvLstmSteps::vjp(const Vjp& v) const {
   if (v.gradients[3] || v.gradients[4]) return Op::vjp(v);
   const Tensor &h0 = v.inputs[1], &c0 = v.inputs[2], &recurrent = v.inputs[3], &hs = v.outputs[0],
                &gates = v.outputs[3], &cells = v.outputs[4], &dhs = v.gradients[0];
-  const Tensor factors = factors_of(v.inputs);
+  const Tensor factors = dropout_factors(v.inputs);
   const Conv conv = same_size_conv(h0.shape(), recurrent.shape());
   ConvBackwardData state_gradient_op;
   state_gradient_op.spec = conv.spec, state_gradient_op.input = h0.shape();
-  auto gradient_or_zeros = [&](size_t i, const Tensor& like) {
-    return v.gradients[i] ? v.gradients[i] : ops::zeros_like(like);
+  auto gradient_or_zeros = [&](size_t i, const Tensor& tensor_of_shape) {
+    return v.gradients[i] ? v.gradients[i] : ops::zeros_like(tensor_of_shape);
   };
   Tensors sequences{gates, cells, states_before_steps(c0, cells)};
   if (dhs) sequences.push_back(dhs);
@@ -90,8 +90,9 @@ Tensors ConvLstmSteps::vjp(const Vjp& v) const {
   ConvBackwardKernel kernel_gradient_op;
   kernel_gradient_op.spec = conv.spec, kernel_gradient_op.kernel = recurrent.shape();
   const Tensor dropped_states = with_factors(states_before_steps(h0, hs), factors);
-  Tensors result{dz, gradient[0], gradient[1],
-                 apply1(kernel_gradient_op, {as_samples(dropped_states), as_samples(dz)})};
+  Tensors result{
+      dz, gradient[0], gradient[1],
+      apply1(kernel_gradient_op, {merge_batch_and_time(dropped_states), merge_batch_and_time(dz)})};
   result.resize(v.inputs.size());
   return result;
 }

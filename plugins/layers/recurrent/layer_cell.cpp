@@ -30,13 +30,13 @@ bool takes_list_of_states(const Layer& layer) {
 /// list), or from its option units.
 std::vector<int64_t> state_sizes_of(Layer& layer) {
   const Dict config = layer.get_config();
-  const bool takes_states = layer.input_count().max > 1 || takes_list_of_states(layer);
-  if (takes_states && layer.info() && layer.info()->schema.find_property(kStateSize))
+  const bool has_state_input = layer.input_count().max > 1 || takes_list_of_states(layer);
+  if (has_state_input && layer.info() && layer.info()->schema.find_property(kStateSize))
     if (const Value sizes = layer.get_property(kStateSize); !sizes.is_null())
       return Codec<std::vector<int64_t>>::decode(sizes);
   for (const char* option : {"state_size", "units"}) {
     const Value* sizes = config.find(option);
-    if (takes_states && sizes && !sizes->is_null())
+    if (has_state_input && sizes && !sizes->is_null())
       return Codec<std::vector<int64_t>>::decode(*sizes);
   }
   fail("cell: expected a recurrent cell such as LSTMCell, got ", layer.class_name(),

@@ -9,9 +9,9 @@ namespace {
 Tensor swap_time(const Tensor& x) { return ops::swap_axes(x, 0, 1); }
 
 /// Selects, for each sample, a where keep (batch) is true and b elsewhere.
-Tensor choose(Tensor keep, const Tensor& a, const Tensor& b) {
-  while (keep.rank() < a.rank()) keep = ops::expand_dims(keep, -1);
-  return ops::where(keep, a, b);
+Tensor select_samples(Tensor takes_first, const Tensor& a, const Tensor& b) {
+  while (takes_first.rank() < a.rank()) takes_first = ops::expand_dims(takes_first, -1);
+  return ops::where(takes_first, a, b);
 }
 
 /// The shape of one step of a sequence (batch, time, ...): (batch, ...).
@@ -19,7 +19,7 @@ Shape step_shape(const Shape& x) { return Shape{x[0]}.concat(x.slice(2, x.rank()
 
 }  // namespace
 
-Tensor zeros_of(const Shape& shape, DType dtype) {
+Tensor zeros_or_abstract(const Shape& shape, DType dtype) {
   return shape.is_known() ? ops::zeros(shape, dtype) : Tensor::abstract({dtype, shape});
 }
 
@@ -153,7 +153,8 @@ Tensors BaseRnn::initial_states(const Tensors& inputs) const {
   }
   if (!states.empty()) return states;
   if (stateful_) return Tensors(states_.begin(), states_.end());
-  for (const Shape& shape : state_shapes) states.push_back(zeros_of(shape, inputs[0].dtype()));
+  for (const Shape& shape : state_shapes)
+    states.push_back(zeros_or_abstract(shape, inputs[0].dtype()));
   return states;
 }
 
@@ -220,8 +221,8 @@ std::optional<BaseRnn::SequenceResult> BaseRnn::fast_masked_run(const Tensor& x,
   SequenceResult masked_result;
   masked_result.sequence = steps.states_at_all_steps(outputs, zeros);
   if (zero_output_)
-    masked_result.sequence =
-        choose(ops::cast(mask, DType::boolean), masked_result.sequence, ops::zeros_like(outputs));
+    masked_result.sequence = select_samples(ops::cast(mask, DType::boolean), masked_result.sequence,
+                                            ops::zeros_like(outputs));
   masked_result.last_output = steps.state_at_last_step(outputs, zeros);
   for (size_t i = 0; i < states.size(); ++i)
     masked_result.states.push_back(steps.state_at_last_step(result->every_state[i], states[i]));
@@ -259,7 +260,7 @@ BaseRnn::SequenceResult BaseRnn::run_steps(const Tensor& x, const Tensors& state
   const RnnCell& cell = *cell_;
   const bool is_masked = bool(mask), outputs_zeros = zero_output_;
   Tensors initial_states = states, sequences{swap_time(cell.input_part(x))};
-  initial_states.push_back(zeros_of(cell.output_shape(step_shape(x.shape())), x.dtype()));
+  initial_states.push_back(zeros_or_abstract(cell.output_shape(step_shape(x.shape())), x.dtype()));
   if (is_masked) sequences.push_back(ops::cast(swap_time(mask), DType::boolean));
 
   const ops::ScanBody body = [&cell, &constants, is_masked, outputs_zeros](
@@ -272,14 +273,15 @@ BaseRnn::SequenceResult BaseRnn::run_steps(const Tensor& x, const Tensors& state
     Tensor output = cell_output;
     Tensors next_states(results.begin() + 1, results.end());
     if (is_masked) {
-      output = choose(step[1], cell_output, states_before.back());
+      output = select_samples(step[1], cell_output, states_before.back());
       for (size_t i = 0; i < next_states.size(); ++i)
-        next_states[i] = choose(step[1], next_states[i], states_before[i]);
+        next_states[i] = select_samples(step[1], next_states[i], states_before[i]);
     }
     next_states.push_back(output);
-    const Tensor visible_output = is_masked && outputs_zeros
-                                      ? choose(step[1], cell_output, ops::zeros_like(cell_output))
-                                      : output;
+    const Tensor visible_output =
+        is_masked && outputs_zeros
+            ? select_samples(step[1], cell_output, ops::zeros_like(cell_output))
+            : output;
     return ops::ScanResult{next_states, {visible_output}};
   };
   const ops::ScanResult result = unroll_ && x.dim(1) > 0

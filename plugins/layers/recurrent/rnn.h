@@ -7,7 +7,7 @@
 namespace crescent {
 
 /// Zeros of a shape; an abstract tensor if a size of the shape is unknown.
-Tensor zeros_of(const Shape& shape, DType dtype);
+Tensor zeros_or_abstract(const Shape& shape, DType dtype);
 
 /// The base of cells, which compute one step. The inputs of a call are x (batch, ...) and the
 /// states (batch, ...); the outputs are the output and the next states.

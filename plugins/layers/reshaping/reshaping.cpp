@@ -10,16 +10,16 @@ namespace {
 
 /// A size in the new shape. The value -1 or null means that the size follows from the number of
 /// elements; null is saved as -1.
-struct NewSize {
+struct TargetSize {
   int64_t size;
 };
 
 }  // namespace
 
 template <>
-struct Codec<NewSize> {
-  static NewSize decode(const Value& value) { return {value.is_null() ? -1 : value.as_int()}; }
-  static Value encode(const NewSize& new_size) { return new_size.size; }
+struct Codec<TargetSize> {
+  static TargetSize decode(const Value& value) { return {value.is_null() ? -1 : value.as_int()}; }
+  static Value encode(const TargetSize& new_size) { return new_size.size; }
   static std::string type() { return "an integer or null"; }
 };
 
@@ -45,9 +45,9 @@ class Flatten final : public UnaryLayer {
     const Shape sample_shape = x.shape().slice(1, x.rank());
     const int64_t size = sample_shape.is_known() ? sample_shape.size() : -1;
     const bool moves_channels = data_format_ == "channels_first" && x.rank() > 2;
-    const Tensor samples = moves_channels ? channels_to_last(x) : x;
+    const Tensor channels_last_x = moves_channels ? channels_to_last(x) : x;
     return size < 0 && x.dim(0) < 0 ? Tensor::abstract({x.dtype(), {-1, -1}})
-                                    : ops::reshape(samples, {x.dim(0), size});
+                                    : ops::reshape(channels_last_x, {x.dim(0), size});
   }
 
  private:
@@ -72,7 +72,7 @@ class ReshapeLayer final : public MaskCarrier {
       fail("Can only specify one unknown dimension.");
   }
   Tensor call(const Tensor& x, const Call&) override {
-    return ops::reshape(x, Shape{x.dim(0)}.concat(resolved(x.shape())));
+    return ops::reshape(x, Shape{x.dim(0)}.concat(resolved_shape(x.shape())));
   }
 
  protected:
@@ -86,10 +86,10 @@ class ReshapeLayer final : public MaskCarrier {
  private:
   Shape target() const {
     Shape shape;
-    for (const NewSize& new_size : target_shape_) shape.append(new_size.size);
+    for (const TargetSize& new_size : target_shape_) shape.append(new_size.size);
     return shape;
   }
-  Shape resolved(const Shape& input) const {
+  Shape resolved_shape(const Shape& input) const {
     const Shape sample_shape = input.slice(1, input.rank());
     if (!sample_shape.is_known()) return target();
     Shape shape = target(), other_sizes;
@@ -103,7 +103,7 @@ class ReshapeLayer final : public MaskCarrier {
            ", output_shape = ", target());
     return shape;
   }
-  std::vector<NewSize> target_shape_;
+  std::vector<TargetSize> target_shape_;
 };
 
 class Permute final : public MaskCarrier {
@@ -146,9 +146,9 @@ class Permute final : public MaskCarrier {
   /// Whether the permutation maps some of the leading axes, but not all axes, to themselves, so
   /// that a mask that has just these axes can be permuted.
   bool leading_axes_stay() const {
-    int64_t largest = 0;
+    int64_t largest_axis = 0;
     for (size_t i = 0; i + 1 < dims_.size(); ++i)
-      if ((largest = std::max(largest, dims_[i])) == int64_t(i) + 1) return true;
+      if ((largest_axis = std::max(largest_axis, dims_[i])) == int64_t(i) + 1) return true;
     return false;
   }
   std::vector<int64_t> dims_;

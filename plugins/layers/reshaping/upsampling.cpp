@@ -48,21 +48,21 @@ class UpSampling final : public SpatialLayer<Axes> {
   }
   Tensor call(const Tensor& x, const Call&) override {
     if (interpolation_ != "nearest")
-      return this->with_channels_last(x,
-                                      [&](const Tensor& images) { return interpolated(images); });
-    return repeated(x, this->first_spatial_axis());
+      return this->with_channels_last(
+          x, [&](const Tensor& images) { return interpolate_images(images); });
+    return repeat_elements(x, this->first_spatial_axis());
   }
 
  private:
-  Tensor repeated(Tensor x, int first_axis) const {
+  Tensor repeat_elements(Tensor x, int first_axis) const {
     for (int i = 0; i < Axes; ++i) x = ops::repeat(x, size_[size_t(i)], first_axis + i);
     return x;
   }
-  Tensor interpolated(const Tensor& images) const {
+  Tensor interpolate_images(const Tensor& images) const {
     const int64_t rows = images.dim(1), columns = images.dim(2);
     // while shapes are inferred only the shape of the result matters
-    if (rows < 0 || columns < 0) return repeated(images, 1);
-    return resampled(images, rows * size_[0], columns * size_[1], interpolation_, false);
+    if (rows < 0 || columns < 0) return repeat_elements(images, 1);
+    return resize_images_to(images, rows * size_[0], columns * size_[1], interpolation_, false);
   }
 
   std::vector<int64_t> size_ = std::vector<int64_t>(Axes, 2);

@@ -27,11 +27,11 @@ Tensor mel_weights(int64_t frequencies, int64_t bins, double sampling_rate, doub
   return Tensor::from(weights, {frequencies, bins});
 }
 
-Tensor decibels(const Tensor& power) { return ops::log(power) * (10 / std::log(10.0)); }
+Tensor power_to_decibels(const Tensor& power) { return ops::log(power) * (10 / std::log(10.0)); }
 
 /// Computes power^(exponent / 2). For exponents between 0 and 2 the gradient at 0 would be infinite
 /// and is set to 0.
-Tensor raised(const Tensor& power, double exponent) {
+Tensor raise_magnitude(const Tensor& power, double exponent) {
   if (exponent == 2) return power;
   if (exponent <= 0 || exponent > 2) return ops::power(power, exponent / 2);
   const Tensor is_positive = ops::greater(power, 0);
@@ -98,13 +98,13 @@ class MelSpectrogram final : public UnaryLayer {
                                                            {"fft_length", fft_length_},
                                                            {"window", window_}}));
     const Tensor power = ops::square(spectrum[0]) + ops::square(spectrum[1]);
-    const Tensor magnitude = raised(power, exponent_);
+    const Tensor magnitude = raise_magnitude(power, exponent_);
     const Tensor weights = mel_weights(fft_length_ / 2 + 1, num_mel_bins_, double(sampling_rate_),
                                        lowest_hertz_, highest_hertz());
     Tensor mel = ops::dot(magnitude, ops::cast(weights, samples.dtype()));
     if (in_decibels_) {
       const double reference_power = std::max(std::abs(reference_power_), min_power_);
-      mel = decibels(ops::maximum(mel, min_power_)) - 10 * std::log10(reference_power);
+      mel = power_to_decibels(ops::maximum(mel, min_power_)) - 10 * std::log10(reference_power);
       mel = ops::maximum(mel, ops::max(mel) - top_db_);
     }
     return ops::cast(ops::swap_axes(mel, -1, -2), compute_dtype());

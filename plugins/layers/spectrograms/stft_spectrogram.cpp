@@ -121,7 +121,8 @@ class StftSpectrogram final : public UnaryLayer {
     const Tensor power = ops::square(real) + ops::square(imaginary);
     if (mode_ == "psd") {
       Tensors spectra = ops::split(power, sizes, 2);
-      for (Tensor& part : spectra) part = part * frequency_weights(power.dtype());
+      for (Tensor& spectrum_part : spectra)
+        spectrum_part = spectrum_part * frequency_weights(power.dtype());
       return spectra;
     }
     const Tensor magnitude = ops::sqrt(ops::maximum(power, kEpsilon));

@@ -148,7 +148,7 @@ class Bidirectional final : public BaseWrapper {
 
   /// The inputs of the layer of one direction: the sequence, and half of the initial states.
   template <class T>
-  static std::vector<T> inputs_of_direction(const std::vector<T>& inputs, size_t direction) {
+  static std::vector<T> inputs_of_direction(const std::vector<T>& inputs, size_t direction_index) {
     const size_t state_count = inputs.size() - 1, half = state_count / 2;
     if (state_count % 2 != 0)
       fail(
@@ -156,7 +156,8 @@ class Bidirectional final : public BaseWrapper {
           "containing the states of the underlying RNNs. Found ",
           state_count, " states");
     std::vector<T> result{inputs[0]};
-    const auto first_state = inputs.begin() + static_cast<std::ptrdiff_t>(1 + direction * half);
+    const auto first_state =
+        inputs.begin() + static_cast<std::ptrdiff_t>(1 + direction_index * half);
     result.insert(result.end(), first_state, first_state + static_cast<std::ptrdiff_t>(half));
     return result;
   }

@@ -17,14 +17,14 @@ Tensor reshape_or_abstract(const Tensor& x, const Shape& shape) {
 
 /// Reshapes (batch, time, ...) to (batch * time, ...).
 Tensor merge_time_axis(const Tensor& x) {
-  const int64_t batch = x.dim(0), time = x.dim(1);
-  const Shape leading_shape{batch < 0 || time < 0 ? -1 : batch * time};
+  const int64_t batch = x.dim(0), step_count = x.dim(1);
+  const Shape leading_shape{batch < 0 || step_count < 0 ? -1 : batch * step_count};
   return reshape_or_abstract(x, leading_shape.concat(x.shape().slice(2, x.rank())));
 }
 
 /// Reshapes (batch * time, ...) to (batch, time, ...).
-Tensor split_time_axis(const Tensor& x, int64_t batch, int64_t time) {
-  return reshape_or_abstract(x, Shape{batch, time}.concat(x.shape().slice(1, x.rank())));
+Tensor split_time_axis(const Tensor& x, int64_t batch, int64_t step_count) {
+  return reshape_or_abstract(x, Shape{batch, step_count}.concat(x.shape().slice(1, x.rank())));
 }
 
 /// Step i: x[:, i].

@@ -38,9 +38,9 @@ std::vector<Term> terms_of(const Value& value) {
 }
 
 /// The documents of a batch: one for each row. A batch without rows is a single document or, with
-/// `one_for_each`, one document for each term.
+/// `one_document_per_term`, one document for each term.
 template <class Term>
-std::vector<Document<Term>> documents_of(const Value& batch, bool one_for_each) {
+std::vector<Document<Term>> documents_of(const Value& batch, bool one_document_per_term) {
   std::vector<Document<Term>> documents;
   const auto boxed = batch.object_as<BoxedTensor>();
   const bool has_rows =
@@ -51,7 +51,7 @@ std::vector<Document<Term>> documents_of(const Value& batch, bool one_for_each) 
     return documents;
   }
   std::vector<Term> terms = terms_of<Term>(batch);
-  if (!has_rows && !one_for_each) return {std::move(terms)};
+  if (!has_rows && !one_document_per_term) return {std::move(terms)};
   const size_t document_count = has_rows ? static_cast<size_t>(boxed->tensor.dim(0)) : terms.size();
   const size_t document_length = document_count == 0 ? 0 : terms.size() / document_count;
   for (auto document_start = terms.begin(); documents.size() < document_count;

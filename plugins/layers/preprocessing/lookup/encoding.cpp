@@ -39,12 +39,15 @@ Tensor count_indices(const Tensor& indices, int64_t depth, DType dtype) {
 
 Tensor encode_indices(const Tensor& indices, const std::string& mode, int64_t depth, DType dtype) {
   if (mode == kIndices) return ops::cast(indices, dtype);
-  const Tensor sample = indices.rank() == 0 ? ops::expand_dims(indices, 0) : indices;
+  const Tensor sample_indices = indices.rank() == 0 ? ops::expand_dims(indices, 0) : indices;
   if (mode == kOneHot)
-    return ops::one_hot(
-        sample.rank() > 1 && sample.dim(-1) == 1 ? ops::squeeze(sample, -1) : sample, depth, dtype);
-  const Tensor counts =
-      count_indices(sample.rank() > 2 ? ops::moveaxis(sample, {1}, {-1}) : sample, depth, dtype);
+    return ops::one_hot(sample_indices.rank() > 1 && sample_indices.dim(-1) == 1
+                            ? ops::squeeze(sample_indices, -1)
+                            : sample_indices,
+                        depth, dtype);
+  const Tensor counts = count_indices(
+      sample_indices.rank() > 2 ? ops::moveaxis(sample_indices, {1}, {-1}) : sample_indices, depth,
+      dtype);
   return mode == kMultiHot ? ops::minimum(counts, 1) : counts;
 }
 

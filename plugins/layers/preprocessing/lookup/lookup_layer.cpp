@@ -81,10 +81,10 @@ TableRules<Term> LookupLayer<Term>::rules() const {
 
 template <class Term>
 std::vector<Term> LookupLayer<Term>::special_tokens() const {
-  std::vector<Term> special;
-  if (rules().oov_start > 0) special.push_back(*mask_token_);
-  if (oov_token_) special.insert(special.end(), num_oov_indices_, *oov_token_);
-  return special;
+  std::vector<Term> tokens;
+  if (rules().oov_start > 0) tokens.push_back(*mask_token_);
+  if (oov_token_) tokens.insert(tokens.end(), num_oov_indices_, *oov_token_);
+  return tokens;
 }
 
 template <class Term>
@@ -107,14 +107,14 @@ void LookupLayer<Term>::take_vocabulary(const Value& vocabulary, const Value& id
       fail("output_mode `'tf_idf'` does not support loading a vocabulary from file.");
     return set_terms(read_terms<Term>(vocabulary.as_string()));
   }
-  const std::vector<Term> given_terms = terms_of<Term>(vocabulary), special = special_tokens();
+  const std::vector<Term> given_terms = terms_of<Term>(vocabulary), first_tokens = special_tokens();
   if (given_terms.empty())
     fail("Cannot set an empty vocabulary. Received: vocabulary=", vocabulary);
-  const bool has_special_tokens = has_room_for_special_tokens() &&
-                                  given_terms.size() >= special.size() &&
-                                  std::equal(special.begin(), special.end(), given_terms.begin());
+  const bool has_special_tokens =
+      has_room_for_special_tokens() && given_terms.size() >= first_tokens.size() &&
+      std::equal(first_tokens.begin(), first_tokens.end(), given_terms.begin());
   const auto first_term =
-      given_terms.begin() + static_cast<ptrdiff_t>(has_special_tokens ? special.size() : 0);
+      given_terms.begin() + static_cast<ptrdiff_t>(has_special_tokens ? first_tokens.size() : 0);
   const std::vector<Term> terms(first_term, given_terms.end());
   check_terms(terms, given_terms);
   if (output_mode_ != kTfIdf) return set_terms(terms);
@@ -136,7 +136,7 @@ void LookupLayer<Term>::check_terms(const std::vector<Term>& terms,
   if (!repeated.empty())
     fail("The passed vocabulary has at least one repeated term. Please uniquify your dataset. ",
          "The repeated terms are: ", Value(repeated));
-  const auto refuse = [&](const char* name, const char* option, const Term& token) {
+  const auto refuse_token = [&](const char* name, const char* option, const Term& token) {
     const auto last_occurrence = std::find(given_terms.rbegin(), given_terms.rend(), token);
     fail("Found reserved ", name, " token at unexpected location in `vocabulary`. Note that ",
          "passed `vocabulary` does not need to include the OOV and mask tokens. Either remove ",
@@ -144,8 +144,9 @@ void LookupLayer<Term>::check_terms(const std::vector<Term>& terms,
          "precisely this order: ", Value(special_tokens()), ". Received: ", option, "=",
          Value(token), " at vocabulary index ", given_terms.rend() - last_occurrence - 1);
   };
-  if (mask_token_ && seen_terms.contains(*mask_token_)) refuse("mask", "mask_token", *mask_token_);
-  if (invert_ && seen_terms.contains(*oov_token_)) refuse("OOV", "oov_token", *oov_token_);
+  if (mask_token_ && seen_terms.contains(*mask_token_))
+    refuse_token("mask", "mask_token", *mask_token_);
+  if (invert_ && seen_terms.contains(*oov_token_)) refuse_token("OOV", "oov_token", *oov_token_);
 }
 
 template <class Term>
@@ -280,7 +281,7 @@ int64_t LookupLayer<Term>::depth() const {
 }
 
 template <class Term>
-Tensor LookupLayer<Term>::weighted(const Tensor& counts) const {
+Tensor LookupLayer<Term>::with_idf_weights(const Tensor& counts) const {
   if (output_mode_ != kTfIdf || !index_weights_) return counts;
   return counts * ops::cast(index_weights_, counts.dtype());
 }
@@ -289,7 +290,7 @@ template <class Term>
 Tensor LookupLayer<Term>::encoded(const Tensor& indices) const {
   if (gives_indices()) return indices;
   const std::string& mode = output_mode_ == kTfIdf ? kCount : output_mode_;
-  return weighted(encode_indices(indices, mode, depth(), compute_dtype()));
+  return with_idf_weights(encode_indices(indices, mode, depth(), compute_dtype()));
 }
 
 template <class Term>

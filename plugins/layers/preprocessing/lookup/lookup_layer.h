@@ -38,7 +38,7 @@ class LookupLayer : public UnaryLayer {
   /// Encodes indices by the option output_mode.
   Tensor encoded(const Tensor& indices) const;
   /// Multiplies counts by the inverse document frequencies if the mode is "tf_idf".
-  Tensor weighted(const Tensor& counts) const;
+  Tensor with_idf_weights(const Tensor& counts) const;
 
   std::optional<int64_t> max_tokens_;
   int64_t num_oov_indices_ = 1;

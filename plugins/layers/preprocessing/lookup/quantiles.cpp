@@ -27,13 +27,14 @@ std::vector<double> quantile_levels(double epsilon) {
 
 Summary compress_summary(const Summary& summary, double epsilon) {
   if (static_cast<double>(summary.values.size()) * epsilon < 1) return summary;
-  std::vector<float> cumulative(summary.weights.size()), cumulative_share;
-  std::partial_sum(summary.weights.begin(), summary.weights.end(), cumulative.begin());
-  for (float weight : cumulative) cumulative_share.push_back(weight / cumulative.back());
+  std::vector<float> cumulative_weights(summary.weights.size()), cumulative_share;
+  std::partial_sum(summary.weights.begin(), summary.weights.end(), cumulative_weights.begin());
+  for (float weight : cumulative_weights)
+    cumulative_share.push_back(weight / cumulative_weights.back());
   Summary result;
   double last_weight = 0;
   for (double level : quantile_levels(epsilon)) {
-    const double weight = interpolate(level, cumulative_share, cumulative);
+    const double weight = interpolate(level, cumulative_share, cumulative_weights);
     result.values.push_back(
         static_cast<float>(interpolate(level, cumulative_share, summary.values)));
     result.weights.push_back(static_cast<float>(weight - last_weight));

@@ -20,7 +20,7 @@ class TermCounts {
     ++document_count_;
     std::unordered_set<ViewOf<Term>> seen_terms;
     for (const Term& term : document) {
-      Count& count = counts_[term];
+      Occurrences& count = counts_[term];
       ++count.terms;
       if (seen_terms.insert(term).second) ++count.documents;
     }
@@ -30,7 +30,7 @@ class TermCounts {
 
   /// The terms in the order of decreasing frequency; equally frequent terms are in decreasing
   /// order.
-  std::vector<Term> in_order() const {
+  std::vector<Term> terms_in_order() const {
     std::vector<const Entry*> entries;
     for (const Entry& entry : counts_) entries.push_back(&entry);
     std::sort(entries.begin(), entries.end(), [](const Entry* a, const Entry* b) {
@@ -50,11 +50,11 @@ class TermCounts {
   }
 
  private:
-  struct Count {
+  struct Occurrences {
     int64_t terms = 0, documents = 0;
   };
-  using Entry = std::pair<const Term, Count>;
-  std::unordered_map<Term, Count> counts_;
+  using Entry = std::pair<const Term, Occurrences>;
+  std::unordered_map<Term, Occurrences> counts_;
   int64_t document_count_ = 0;
 };
 

@@ -14,7 +14,7 @@ bool is_punctuation(char c) {
 
 /// The number of bytes of a UTF-8 character by its first byte; 0 if no character begins with this
 /// byte.
-size_t length_of(unsigned char first_byte) {
+size_t sequence_length(unsigned char first_byte) {
   if (first_byte < 0x80) return 1;
   if (first_byte >= 0xc2 && first_byte < 0xe0) return 2;
   if (first_byte >= 0xe0 && first_byte < 0xf0) return 3;
@@ -35,7 +35,7 @@ bool can_follow(unsigned char first_byte, size_t position, unsigned char byte) {
   return byte >= low && byte <= high;
 }
 
-Tensor checked(const Tensor& result, const Shape& shape, const char* option) {
+Tensor checked_shape(const Tensor& result, const Shape& shape, const char* option) {
   if (result.dtype() != DType::string ||
       (option == std::string_view("standardize") && result.shape() != shape))
     fail("the function of `", option, "` gave ", result.spec(), "; expected strings",
@@ -73,7 +73,7 @@ std::vector<std::string> split_characters(std::string_view text) {
   std::vector<std::string> characters;
   for (size_t i = 0; i < text.size();) {
     const auto first_byte = static_cast<unsigned char>(text[i]);
-    const size_t length = length_of(first_byte);
+    const size_t length = sequence_length(first_byte);
     size_t valid_length = 1;
     while (valid_length < length && i + valid_length < text.size() &&
            can_follow(first_byte, valid_length, static_cast<unsigned char>(text[i + valid_length])))
@@ -95,9 +95,9 @@ std::vector<std::string> ngrams_of(const std::vector<std::string>& terms,
 }
 
 std::vector<Document<std::string>> TextRules::documents(const Tensor& texts) const {
-  const Tensor standardized =
-      standardize ? checked((*standardize)(texts), texts.shape(), "standardize") : texts;
-  std::vector<std::string> strings = strings_of(standardized);
+  const Tensor standardized_texts =
+      standardize ? checked_shape((*standardize)(texts), texts.shape(), "standardize") : texts;
+  std::vector<std::string> strings = strings_of(standardized_texts);
   for (std::string& text : strings) {
     if (lower) text = lower_case(std::move(text));
     if (strip_punctuation) text = without_punctuation(text);
@@ -113,7 +113,8 @@ std::vector<Document<std::string>> TextRules::documents(const Tensor& texts) con
   if (split == Split::none)
     append_rows(strings, texts.rank() > 1 ? texts.dim(0) : text_count);
   else if (split == Split::function) {
-    const Tensor terms = checked((*splitter)(string_tensor(strings, {text_count})), {}, "split");
+    const Tensor terms =
+        checked_shape((*splitter)(string_tensor(strings, {text_count})), {}, "split");
     if (terms.rank() != 2 || terms.dim(0) != text_count)
       fail("the function of `split` gave ", terms.spec(), "; expected a row of strings for each ",
            "of ", text_count, " texts");

@@ -131,7 +131,7 @@ class TextVectorization final : public LookupLayer<std::string> {
       return encoded(is_single ? ops::squeeze(indices, 0) : indices);
     }
     const Tensor counts = vectorize(rows, true, depth());
-    const Tensor encoding = weighted(
+    const Tensor encoding = with_idf_weights(
         ops::cast(output_mode_ == kMultiHot ? ops::minimum(counts, 1) : counts, compute_dtype()));
     return is_single ? ops::squeeze(encoding, 0) : encoding;
   }
@@ -163,9 +163,9 @@ class TextVectorization final : public LookupLayer<std::string> {
   /// Lua; null for other values.
   static std::shared_ptr<Activation> function_in(const Value& option) {
     if (auto function = option.object_as<Activation>()) return function;
-    const auto info =
+    const auto class_info =
         option.is_string() ? registry().find(Activation::kKind, option.as_string()) : nullptr;
-    return info && info->origin == "Lua" ? get<Activation>(option) : nullptr;
+    return class_info && class_info->origin == "Lua" ? get<Activation>(option) : nullptr;
   }
   void set_standardize(TextRules& rules) const {
     if (is_none(standardize_option_)) return;
