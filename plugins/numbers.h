@@ -38,13 +38,13 @@ inline Numbers numbers_in(const Value& value, const char* option) {
 /// Converts the numbers to the value in a configuration: a number or nested lists.
 inline Value value_of(const Numbers& numbers) {
   size_t next_index = 0;
-  const auto nested = [&](auto&& self, int axis) -> Value {
+  const auto nested_list = [&](auto&& self, int axis) -> Value {
     if (axis == numbers.shape.rank()) return numbers.values[next_index++];
     List items;
     for (int64_t i = 0; i < numbers.shape[axis]; ++i) items.push_back(self(self, axis + 1));
     return items;
   };
-  return nested(nested, 0);
+  return nested_list(nested_list, 0);
 }
 
 /// Whether an array of shape `from` can be broadcast to the shape `to`.

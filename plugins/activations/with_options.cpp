@@ -39,14 +39,14 @@ class Relu final : public ActivationWithOptions {
   }
   Tensor operator()(const Tensor& x) const override {
     if (threshold_ == 0 && !max_value_) return slope_ == 0 ? relu(x) : leaky_relu(x, slope_);
-    const Tensor y = thresholded(x);
+    const Tensor y = apply_threshold(x);
     return slope_ == 0 ? y : y - relu(threshold_ - x) * slope_;
   }
 
  private:
   /// Returns x where it is above the threshold and 0 elsewhere, at most max_value_. As in Keras,
   /// the gradient at x = max_value_ is 0 only if max_value_ is 6.
-  Tensor thresholded(const Tensor& x) const {
+  Tensor apply_threshold(const Tensor& x) const {
     if (threshold_ == 0 && max_value_ == 6.0) return hard_tanh(x, 0, 6);
     const Tensor y = threshold_ == 0 ? relu(x) : where(greater(x, threshold_), x, 0);
     if (!max_value_) return y;
@@ -89,13 +89,13 @@ class Gelu final : public ActivationWithOptions {
 
 // ---- functions with one numeric option
 
-struct NumberRow {
+struct NumericActivationRow {
   const char *name, *doc, *option, *option_doc;
   double initial_value;
   Tensor (*apply)(const Tensor& x, double number);
 };
 
-const NumberRow kNumberRows[] = {
+const NumericActivationRow kNumberRows[] = {
     {"leaky_relu", "x for x > 0, else negative_slope * x.", "negative_slope",
      "Slope for negative x.", 0.2,
      [](const Tensor& x, double slope) { return leaky_relu(x, slope); }},
@@ -110,10 +110,14 @@ const NumberRow kNumberRows[] = {
      }},
     {"hard_shrink", "x where |x| > threshold, else 0.", "threshold",
      "Values of at most this magnitude become 0.", 0.5,
-     [](const Tensor& x, double edge) { return where(greater(abs(x), edge), x, 0); }},
+     [](const Tensor& x, double threshold_value) {
+       return where(greater(abs(x), threshold_value), x, 0);
+     }},
     {"soft_shrink", "x moved towards 0 by the threshold; 0 where |x| is at most the threshold.",
      "threshold", "Distance.", 0.5,
-     [](const Tensor& x, double edge) { return x - clip(x, -edge, edge); }},
+     [](const Tensor& x, double threshold_value) {
+       return x - clip(x, -threshold_value, threshold_value);
+     }},
     {"squareplus", "(x + sqrt(x^2 + b)) / 2", "b", "Smoothness: the larger, the smoother at 0.", 4,
      [](const Tensor& x, double b) { return (x + sqrt(square(x) + b)) * 0.5; }},
 };
@@ -127,10 +131,12 @@ class NumericActivation final : public ActivationWithOptions {
         .trait(kElementwise, true)
         .field(kNumberRows[Row].option, &NumericActivation::option_, kNumberRows[Row].option_doc);
   }
-  Tensor operator()(const Tensor& x) const override { return kNumberRows[Row].apply(x, option_); }
+  Tensor operator()(const Tensor& x) const override {
+    return kNumberRows[Row].apply(x, option_value_);
+  }
 
  private:
-  double option_ = kNumberRows[Row].initial_value;
+  double option_value_ = kNumberRows[Row].initial_value;
 };
 
 // ---- functions along an axis
@@ -164,13 +170,13 @@ Tensor glu(const Tensor& x, int axis) {
 using AxisFunction = Tensor (*)(const Tensor& x, int axis);
 using AxesFunction = Tensor (*)(const Tensor& x, const Axes& axes);
 
-struct AxisRow {
+struct AxisActivationRow {
   const char *name, *doc;
   AxisFunction apply;
   AxesFunction apply_to_axes = nullptr;  ///< null: the function takes one axis only
 };
 
-const AxisRow kAxisRows[] = {
+const AxisActivationRow kAxisRows[] = {
     {"softmax", "exp(x) / sum exp(x) over the axis.", static_cast<AxisFunction>(softmax),
      static_cast<AxesFunction>(softmax)},
     {"log_softmax", "log(softmax(x))", static_cast<AxisFunction>(log_softmax),

@@ -28,7 +28,7 @@ class SwapEMAWeights final : public Callback {
     const Value* epochs = params_.find("epochs");
     const StepLock lock(*model_);
     if (epochs && epochs->is_int() && epoch == epochs->as_int() - 1)
-      for (const auto& [weight, average] : pairs()) average.assign(weight.value());
+      for (const auto& [weight, average] : weights_and_averages()) average.assign(weight.value());
   }
   void on_test_begin(const Logs&) override { use_averages(true); }
   void on_test_end(const Logs&) override { use_averages(false); }
@@ -40,18 +40,18 @@ class SwapEMAWeights final : public Callback {
  private:
   /// Pairs of a weight of the model and the moving average of this weight, which the optimizer
   /// keeps.
-  std::vector<std::pair<Variable, Variable>> pairs() const {
+  std::vector<std::pair<Variable, Variable>> weights_and_averages() const {
     const auto optimizer = model_->optimizer();
-    auto pairs =
+    auto weights_and_averages =
         optimizer ? optimizer->pairs_with("average") : std::vector<std::pair<Variable, Variable>>();
-    if (pairs.empty())
+    if (weights_and_averages.empty())
       fail("SwapEMAWeights must be used when `use_ema=True` is set on the optimizer.");
-    return pairs;
+    return weights_and_averages;
   }
   void use_averages(bool is_used) {
     if (is_used == is_swapped_) return;
     const StepLock lock(*model_);
-    for (const auto& [weight, average] : pairs()) {
+    for (const auto& [weight, average] : weights_and_averages()) {
       const Tensor weight_value = weight.value().clone();
       weight.assign(average.value());
       average.assign(weight_value);

@@ -28,27 +28,28 @@ struct SaveTime {
 
 /// The value of a placeholder such as "epoch:02d" or "val_loss:.2f".
 std::string fill_placeholder(const std::string& text, const SaveTime& save_time, const Logs& logs) {
-  const size_t colon = text.find(':');
-  const std::string name = text.substr(0, colon);
-  std::string format = colon == std::string::npos ? "" : text.substr(colon + 1);
+  const size_t colon_position = text.find(':');
+  const std::string name = text.substr(0, colon_position);
+  std::string number_format =
+      colon_position == std::string::npos ? "" : text.substr(colon_position + 1);
   const std::optional<int64_t> number = save_time.number(name);
   if (!number && !logs.contains(name))
     fail("ModelCheckpoint: the file name asks for '", name, "'; there are: epoch, ",
          save_time.batch ? "batch, " : "", join(logs.names()),
          name == "batch" ? "; 'batch' comes with save_freq = a number of batches" : "");
-  const std::string digits = "0123456789.";
-  const char conversion = format.empty() ? (number ? 'd' : 'g') : format.back();
-  if (!format.empty()) format.pop_back();
-  if (format.find_first_not_of(digits) != std::string::npos || format.size() > 6 ||
-      std::string("dfeg").find(conversion) == std::string::npos)
+  const std::string digits_and_point = "0123456789.";
+  const char conversion = number_format.empty() ? (number ? 'd' : 'g') : number_format.back();
+  if (!number_format.empty()) number_format.pop_back();
+  if (number_format.find_first_not_of(digits_and_point) != std::string::npos ||
+      number_format.size() > 6 || std::string("dfeg").find(conversion) == std::string::npos)
     fail("ModelCheckpoint: cannot read the format '", text,
          "'; write {epoch:02d} or {val_loss:.2f}");
   char buffer[400];
   if (conversion == 'd')
-    std::snprintf(buffer, sizeof buffer, ("%" + format + "lld").c_str(),
+    std::snprintf(buffer, sizeof buffer, ("%" + number_format + "lld").c_str(),
                   (long long)(number ? *number : int64_t(logs.at(name))));
   else
-    std::snprintf(buffer, sizeof buffer, ("%" + format + conversion).c_str(),
+    std::snprintf(buffer, sizeof buffer, ("%" + number_format + conversion).c_str(),
                   number ? double(*number) : logs.at(name));
   return buffer;
 }

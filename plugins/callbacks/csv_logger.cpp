@@ -63,7 +63,7 @@ class CSVLogger final : public Callback {
     for (size_t i = 0, count = column_names_.size(); i < count; ++i)
       column_names_.push_back("val_" + column_names_[i]);
   }
-  std::string quoted(const std::string& text) const {
+  std::string quote_if_needed(const std::string& text) const {
     if (text.find_first_of("\"\r\n" + separator_) == std::string::npos) return text;
     std::string out = "\"";
     for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
@@ -71,7 +71,7 @@ class CSVLogger final : public Callback {
   }
   void write_header() {
     std::string line = "epoch";
-    for (const std::string& name : column_names_) line += separator_ + quoted(name);
+    for (const std::string& name : column_names_) line += separator_ + quote_if_needed(name);
     write(line);
   }
   void write(const std::string& line) {

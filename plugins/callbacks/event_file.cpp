@@ -73,8 +73,8 @@ std::string doubles_field(int number, const std::vector<double>& values) {
 }
 
 double seconds_since_1970() {
-  const auto elapsed = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration<double>(elapsed).count();
+  const auto time_since_1970 = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration<double>(time_since_1970).count();
 }
 
 /// The upper limits of histogram buckets: ..., -1e-12, 0, 1e-12, ..., each 1.1 times the previous
@@ -129,10 +129,10 @@ void EventFile::add_scalar(const std::string& tag, double value, int64_t step) {
 void EventFile::add_histogram(const std::string& tag, std::span<const double> values,
                               int64_t step) {
   std::vector<double> counts(histogram_limits().size());
-  double low = INFINITY, high = -INFINITY, sum = 0, sum_of_squares = 0, finite_count = 0;
+  double min_value = INFINITY, max_value = -INFINITY, sum = 0, sum_of_squares = 0, finite_count = 0;
   for (const double x : values) {
     if (!std::isfinite(x)) continue;
-    low = std::min(low, x), high = std::max(high, x);
+    min_value = std::min(min_value, x), max_value = std::max(max_value, x);
     sum += x, sum_of_squares += x * x, ++finite_count;
     const auto bucket = std::lower_bound(histogram_limits().begin(), histogram_limits().end(), x) -
                         histogram_limits().begin();
@@ -141,20 +141,20 @@ void EventFile::add_histogram(const std::string& tag, std::span<const double> va
   // The upper limits and counts of the buckets from the one before the first that is not empty to
   // the last that is not empty.
   std::vector<double> kept_limits, kept_counts;
-  size_t first = 0, last = counts.size();
-  while (first < last && counts[first] == 0) ++first;
-  while (last > first && counts[last - 1] == 0) --last;
-  for (size_t i = first > 0 ? first - 1 : 0; i < last; ++i) {
+  size_t first_bucket = 0, end_bucket = counts.size();
+  while (first_bucket < end_bucket && counts[first_bucket] == 0) ++first_bucket;
+  while (end_bucket > first_bucket && counts[end_bucket - 1] == 0) --end_bucket;
+  for (size_t i = first_bucket > 0 ? first_bucket - 1 : 0; i < end_bucket; ++i) {
     kept_limits.push_back(histogram_limits()[i]);
     kept_counts.push_back(counts[i]);
   }
-  if (finite_count == 0) low = high = 0;
-  add_summary(
-      tag,
-      bytes_field(5, fixed_field(1, low) + fixed_field(2, high) + fixed_field(3, finite_count) +
-                         fixed_field(4, sum) + fixed_field(5, sum_of_squares) +
-                         doubles_field(6, kept_limits) + doubles_field(7, kept_counts)),
-      step);
+  if (finite_count == 0) min_value = max_value = 0;
+  add_summary(tag,
+              bytes_field(5, fixed_field(1, min_value) + fixed_field(2, max_value) +
+                                 fixed_field(3, finite_count) + fixed_field(4, sum) +
+                                 fixed_field(5, sum_of_squares) + doubles_field(6, kept_limits) +
+                                 doubles_field(7, kept_counts)),
+              step);
 }
 
 void EventFile::add_model(const std::string& json) {

@@ -22,12 +22,12 @@ struct Address {
 
 /// Parses an address that begins with "http://"; fails for any other text.
 Address address_of(const std::string& url) {
-  const std::string scheme = "http://";
-  if (!url.starts_with(scheme))
+  const std::string url_scheme = "http://";
+  if (!url.starts_with(url_scheme))
     fail("expected an address that begins with http://, got '", url, "'");
   Address address;
-  const size_t path_position = url.find('/', scheme.size());
-  address.host = url.substr(scheme.size(), path_position - scheme.size());
+  const size_t path_position = url.find('/', url_scheme.size());
+  address.host = url.substr(url_scheme.size(), path_position - url_scheme.size());
   if (path_position != std::string::npos) address.path = url.substr(path_position);
   const size_t colon = address.host.rfind(':');
   if (colon != std::string::npos && address.host.find(']', colon) == std::string::npos) {

@@ -41,10 +41,11 @@ std::string format_eta(int64_t seconds) {
 
 /// The text "3s 45ms/step".
 std::string format_pace(double seconds, int64_t steps) {
-  const double pace = steps > 0 ? seconds / double(steps) : seconds;
-  const std::string step_time = pace >= 1      ? format_number("%.0fs", pace)
-                                : pace >= 1e-3 ? format_number("%.0fms", pace * 1e3)
-                                               : format_number("%.0fus", pace * 1e6);
+  const double seconds_per_step = steps > 0 ? seconds / double(steps) : seconds;
+  const std::string step_time = seconds_per_step >= 1 ? format_number("%.0fs", seconds_per_step)
+                                : seconds_per_step >= 1e-3
+                                    ? format_number("%.0fms", seconds_per_step * 1e3)
+                                    : format_number("%.0fus", seconds_per_step * 1e6);
   return format_number("%.0fs ", seconds) + step_time + "/step";
 }
 
@@ -158,20 +159,22 @@ class ProgbarLogger final : public Callback {
 
   /// The progress line without losses and metrics, with a bar of `width` characters.
   std::string line(bool is_finished, int64_t width) const {
-    const std::string total_text = std::to_string(total_steps_);
+    const std::string step_count_text = std::to_string(total_steps_);
     std::string text = std::to_string(done_steps_);
     if (total_steps_ > 0)
-      text = std::string(total_text.size() - std::min(total_text.size(), text.size()), ' ') + text +
-             "/" + total_text;
+      text =
+          std::string(step_count_text.size() - std::min(step_count_text.size(), text.size()), ' ') +
+          text + "/" + step_count_text;
     else
       text += "/Unknown";
     if (integer_param("verbose") != 2 && total_steps_ > 0 && width > 0)
       text += format_bar(done_steps_, total_steps_, width);
     const double elapsed = seconds_since(clock_start_);
-    const int64_t timed_steps = done_steps_ - std::max<int64_t>(steps_before_start_, 0);
-    if (is_finished || total_steps_ <= 0) return text + " - " + format_pace(elapsed, timed_steps);
+    const int64_t timed_step_count = done_steps_ - std::max<int64_t>(steps_before_start_, 0);
+    if (is_finished || total_steps_ <= 0)
+      return text + " - " + format_pace(elapsed, timed_step_count);
     return text + " - ETA: " +
-           format_eta(int64_t(elapsed / double(std::max<int64_t>(timed_steps, 1)) *
+           format_eta(int64_t(elapsed / double(std::max<int64_t>(timed_step_count, 1)) *
                               double(total_steps_ - done_steps_)));
   }
   /// The progress line without losses and metrics. Its bar is shortened so that `values` also fit
@@ -187,10 +190,10 @@ class ProgbarLogger final : public Callback {
                                    int64_t columns, bool is_finished) {
     int64_t used_columns = columns_of(text);
     for (const std::string& value : values) {
-      const bool fits = used_columns + columns_of(value) <= columns;
-      if (!fits && !is_finished) break;
-      text += fits ? value : "\n" + value;
-      used_columns = fits ? used_columns + columns_of(value) : columns_of(value);
+      const bool fits_line = used_columns + columns_of(value) <= columns;
+      if (!fits_line && !is_finished) break;
+      text += fits_line ? value : "\n" + value;
+      used_columns = fits_line ? used_columns + columns_of(value) : columns_of(value);
     }
     return text;
   }
@@ -202,8 +205,9 @@ class ProgbarLogger final : public Callback {
     std::string text = line_for_width(is_finished, columns, join(values, ""));
     text = append_values(std::move(text), values, columns, is_finished);
     const int64_t length = columns_of(text.substr(0, text.find('\n')));
-    if (const int64_t padding = std::min(drawn_columns_, columns) - length; padding > 0)
-      text.insert(std::min(text.find('\n'), text.size()), size_t(padding), ' ');
+    if (const int64_t padding_columns = std::min(drawn_columns_, columns) - length;
+        padding_columns > 0)
+      text.insert(std::min(text.find('\n'), text.size()), size_t(padding_columns), ' ');
     drawn_columns_ = length;
     std::printf("\r%s", text.c_str());
     std::fflush(stdout);

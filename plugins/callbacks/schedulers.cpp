@@ -37,7 +37,7 @@ class ReduceLROnPlateau final : public Callback {
   }
   void on_train_begin(const Logs&) override {
     monitor_ = {.name = monitor_name_, .mode = mode_, .min_delta = min_delta_};
-    wait_ = cooldown_left_ = 0;
+    wait_ = remaining_cooldown_ = 0;
   }
   /// Looks up the monitored metric after the first batch, when all metrics of the model exist.
   void on_train_batch_end(int64_t, const Logs&) override {
@@ -48,23 +48,23 @@ class ReduceLROnPlateau final : public Callback {
     logs.set("learning_rate", rate());
     const std::optional<double> value = monitored_value(monitor_, logs, "Reduce LR on plateau");
     if (!value) return;
-    if (cooldown_left_ > 0) {
-      --cooldown_left_;
+    if (remaining_cooldown_ > 0) {
+      --remaining_cooldown_;
       wait_ = 0;
     }
     if (monitor_.improves(*value)) {
       monitor_.best = *value;
       wait_ = 0;
-    } else if (cooldown_left_ == 0 && ++wait_ >= patience_) {
+    } else if (remaining_cooldown_ == 0 && ++wait_ >= patience_) {
       reduce(epoch);
     }
   }
   Dict get_state() const override {
-    return {{"wait", wait_}, {"cooldown", cooldown_left_}, {"best", monitor_.best_value()}};
+    return {{"wait", wait_}, {"cooldown", remaining_cooldown_}, {"best", monitor_.best_value()}};
   }
   void set_state(const Dict& state) override {
     wait_ = state.at("wait").as_int();
-    cooldown_left_ = state.at("cooldown").as_int();
+    remaining_cooldown_ = state.at("cooldown").as_int();
     monitor_.set_best(state.at("best"));
   }
 
@@ -77,7 +77,7 @@ class ReduceLROnPlateau final : public Callback {
     if (verbose_ > 0)
       std::printf("\nEpoch %lld: ReduceLROnPlateau reducing learning rate to %s.\n",
                   (long long)epoch + 1, to_text(reduced_rate).c_str());
-    cooldown_left_ = cooldown_;
+    remaining_cooldown_ = cooldown_;
     wait_ = 0;
   }
 
@@ -86,7 +86,7 @@ class ReduceLROnPlateau final : public Callback {
   int64_t patience_ = 10, verbose_ = 0, cooldown_ = 0;
 
   Monitor monitor_;
-  int64_t wait_ = 0, cooldown_left_ = 0;
+  int64_t wait_ = 0, remaining_cooldown_ = 0;
 };
 
 }  // namespace

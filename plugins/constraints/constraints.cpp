@@ -7,7 +7,7 @@ namespace {
 
 constexpr double kEpsilon = 1e-7;
 
-Tensor norms(const Tensor& w, const std::vector<int64_t>& axis) {
+Tensor norm_along(const Tensor& w, const std::vector<int64_t>& axis) {
   return ops::norm(w, ops::Axes(axis.begin(), axis.end()), true);
 }
 
@@ -26,7 +26,7 @@ class MaxNorm final : public Constraint {
         .field("axis", &MaxNorm::axis_, "Axes of the norm: 0 for kernels of Dense.");
   }
   Tensor operator()(const Tensor& w) const override {
-    const Tensor n = norms(w, axis_);
+    const Tensor n = norm_along(w, axis_);
     return w * (ops::clip(n, 0, max_value_) / (n + kEpsilon));
   }
 
@@ -40,7 +40,9 @@ class UnitNorm final : public Constraint {
   static void describe(Schema<UnitNorm>& s) {
     s.doc("Scales norms to 1.").field("axis", &UnitNorm::axis_, "Axes of the norm.");
   }
-  Tensor operator()(const Tensor& w) const override { return w / (norms(w, axis_) + kEpsilon); }
+  Tensor operator()(const Tensor& w) const override {
+    return w / (norm_along(w, axis_) + kEpsilon);
+  }
 
  private:
   std::vector<int64_t> axis_{0};
@@ -60,7 +62,7 @@ class MinMaxNorm final : public Constraint {
         .field("axis", &MinMaxNorm::axis_, "Axes of the norm.");
   }
   Tensor operator()(const Tensor& w) const override {
-    const Tensor n = norms(w, axis_);
+    const Tensor n = norm_along(w, axis_);
     const Tensor target_norm = rate_ * ops::clip(n, min_value_, max_value_) + (1 - rate_) * n;
     return w * (target_norm / (n + kEpsilon));
   }

@@ -58,11 +58,11 @@ class FeatureExtractor {
       fail("Cannot create feature extractor for ", model.name(),
            ". The model has no symbolic inputs attribute.");
     std::vector<Symbol> outputs = model.outputs();
-    ends_.push_back(outputs.size());
+    output_ends_.push_back(outputs.size());
     for (const std::string& name : layer_names_) {
       const std::vector<Symbol> layer_outputs = model.get_layer(name)->output();
       outputs.insert(outputs.end(), layer_outputs.begin(), layer_outputs.end());
-      ends_.push_back(outputs.size());
+      output_ends_.push_back(outputs.size());
     }
     graph_ = Functional::make(model.inputs(), outputs, model.name() + "_multi_feature_extractor",
                               true, {model.structures().inputs, {}});
@@ -74,21 +74,22 @@ class FeatureExtractor {
   }
   /// The outputs of the layer among the results of a call, or those of the model, nested.
   Value features(const Tensors& results, const LayerName& layer_name) const {
-    const auto found = layer_name ? std::find(layer_names_.begin(), layer_names_.end(), *layer_name)
-                                  : layer_names_.end();
-    const bool is_layer = found != layer_names_.end();
-    const size_t index = is_layer ? static_cast<size_t>(found - layer_names_.begin()) + 1 : 0;
+    const auto found_name = layer_name
+                                ? std::find(layer_names_.begin(), layer_names_.end(), *layer_name)
+                                : layer_names_.end();
+    const bool is_layer = found_name != layer_names_.end();
+    const size_t index = is_layer ? static_cast<size_t>(found_name - layer_names_.begin()) + 1 : 0;
     const auto begin = results.begin();
-    const size_t first = index == 0 ? 0 : ends_[index - 1];
+    const size_t first = index == 0 ? 0 : output_ends_[index - 1];
     return nested(Tensors(begin + static_cast<std::ptrdiff_t>(first),
-                          begin + static_cast<std::ptrdiff_t>(ends_[index])),
+                          begin + static_cast<std::ptrdiff_t>(output_ends_[index])),
                   is_layer ? Value() : structure_);
   }
 
  private:
   std::vector<std::string> layer_names_;
-  Value structure_;           ///< how the outputs of the model are nested
-  std::vector<size_t> ends_;  ///< where the results of the model and of each layer end
+  Value structure_;                  ///< how the outputs of the model are nested
+  std::vector<size_t> output_ends_;  ///< where the results of the model and of each layer end
   std::shared_ptr<Functional> graph_;
 };
 

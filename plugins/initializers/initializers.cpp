@@ -146,12 +146,12 @@ Fans fans_of(const Shape& shape) {
 Fans fans_of(const Shape& shape, const AxisChoice& inputs, const AxisChoice& outputs) {
   if (!inputs && !outputs) return fans_of(shape);
   if (!inputs || !outputs) fail("expected both input_axes and output_axes, or none of them");
-  auto product = [&](const std::vector<int64_t>& axes) {
-    double fan = 1;
-    for (const int64_t axis : axes) fan *= double(shape[shape.axis(int(axis))]);
-    return fan;
+  auto fan_of = [&](const std::vector<int64_t>& axes) {
+    double axis_product = 1;
+    for (const int64_t axis : axes) axis_product *= double(shape[shape.axis(int(axis))]);
+    return axis_product;
   };
-  return {product(*inputs), product(*outputs)};
+  return {fan_of(*inputs), fan_of(*outputs)};
 }
 
 /// The base of initializers that depend on fans.
@@ -263,9 +263,9 @@ class Orthogonal final : public RandomInitializer {
     if (shape.rank() < 2)
       fail("Orthogonal: expected a weight of at least 2 axes, got shape ", shape);
     const int64_t rows = shape.slice(0, shape.rank() - 1).size(), columns = shape[-1];
-    const int64_t longer = std::max(rows, columns), shorter = std::min(rows, columns);
-    const ops::QrResult qr = ops::qr(generator().normal({longer, shorter}));
-    const Tensor diagonal = ops::sum(qr.r * ops::eye(shorter, shorter), {0});
+    const int64_t longer_side = std::max(rows, columns), shorter_side = std::min(rows, columns);
+    const ops::QrResult qr = ops::qr(generator().normal({longer_side, shorter_side}));
+    const Tensor diagonal = ops::sum(qr.r * ops::eye(shorter_side, shorter_side), {0});
     const Tensor signs = ops::where(ops::less(diagonal, 0), -1.0, ops::ones_like(diagonal));
     Tensor q = qr.q * signs;
     if (rows < columns) q = ops::transpose(q);

@@ -34,25 +34,27 @@ class Circle final : public Loss {
       fail("circle: expected embeddings of shape (batch, size), got shape ", y_pred.shape());
     const Tensor labels =
         reshape(cast(class_numbers(*this, y_true, y_pred), DType::int32), {-1, 1});
-    const Tensor references =
+    const Tensor reference_vectors =
         reference_embeddings_ ? cast(reference_embeddings_, y_pred.dtype()) : y_pred;
     const Tensor reference_labels = reference_labels_
                                         ? reshape(cast(reference_labels_, DType::int32), {1, -1})
                                         : transpose(labels);
-    if (references.rank() != 2 || references.dim(0) != reference_labels.dim(1))
+    if (reference_vectors.rank() != 2 || reference_vectors.dim(0) != reference_labels.dim(1))
       fail("circle: expected ref_embeddings of shape (references, size) and as many ref_labels, ",
-           "got shapes ", references.shape(), " and ", reference_labels.shape());
-    const Tensor distance = relu(1.0 - matmul(y_pred, references, false, true));
+           "got shapes ", reference_vectors.shape(), " and ", reference_labels.shape());
+    const Tensor distance = relu(1.0 - matmul(y_pred, reference_vectors, false, true));
     Tensor is_same = equal(labels, reference_labels);
     const Tensor is_other = logical_not(is_same);
     if (remove_diagonal_) {
-      const Tensor is_itself = cast(eye(y_pred.dim(0), references.dim(0)), DType::boolean);
+      const Tensor is_itself = cast(eye(y_pred.dim(0), reference_vectors.dim(0)), DType::boolean);
       is_same = logical_and(is_same, logical_not(is_itself));
     }
-    const Tensor same_logits = relu(margin_ + distance) * (margin_ - distance) * -gamma_;
-    const Tensor other_logits = relu(1 + margin_ - distance) * (1 - margin_ - distance) * gamma_;
-    const Tensor values = softplus(logsumexp(where(is_same, same_logits, kVanishingLogit), {1}) +
-                                   logsumexp(where(is_other, other_logits, kVanishingLogit), {1}));
+    const Tensor same_class_logits = relu(margin_ + distance) * (margin_ - distance) * -gamma_;
+    const Tensor other_class_logits =
+        relu(1 + margin_ - distance) * (1 - margin_ - distance) * gamma_;
+    const Tensor values =
+        softplus(logsumexp(where(is_same, same_class_logits, kVanishingLogit), {1}) +
+                 logsumexp(where(is_other, other_class_logits, kVanishingLogit), {1}));
     return values.with_mask(greater(values, 0));
   }
 

@@ -16,8 +16,8 @@ constexpr double kLogZero = -1e30;
 
 /// Computes log(exp a + exp b + exp c).
 Tensor log_add(const Tensor& a, const Tensor& b, const Tensor& c) {
-  const Tensor largest = stop_gradient(maximum(maximum(a, b), c));
-  return largest + log(exp(a - largest) + exp(b - largest) + exp(c - largest));
+  const Tensor largest_term = stop_gradient(maximum(maximum(a, b), c));
+  return largest_term + log(exp(a - largest_term) + exp(b - largest_term) + exp(c - largest_term));
 }
 
 /// Shifts x (batch, states) to the right by `shift` states; the first states become log(0).
@@ -43,7 +43,7 @@ class Ctc final : public Loss {
   Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
     check_shapes(y_true, y_pred);
     const int64_t batch = y_true.dim(0), length = y_true.dim(1), classes = y_pred.dim(2);
-    const int64_t states = 2 * length + 1;
+    const int64_t state_count = 2 * length + 1;
     const DType dtype = y_pred.dtype();
     const Tensor labels =
         check_indices(cast(y_true, DType::int32), classes, "label", concat(classes, " classes"));
@@ -54,14 +54,15 @@ class Ctc final : public Loss {
         pad(reshape(stack(Tensors{blanks, labels}, 2), {batch, 2 * length}), {0, 0}, {0, 1}, 0);
     const Tensor emission_scores =
         einsum("btc,bsc->tbs", Tensors{log_softmax(y_pred), one_hot(path, classes, dtype)});
-    const Tensor two_before = pad(slice(path, {0, 0}, {batch, std::max<int64_t>(states - 2, 0)}),
-                                  {0, std::min<int64_t>(2, states)}, {0, 0}, 0);
-    const Tensor half_index = cast(arange(states), DType::float32) / 2;
+    const Tensor label_two_before =
+        pad(slice(path, {0, 0}, {batch, std::max<int64_t>(state_count - 2, 0)}),
+            {0, std::min<int64_t>(2, state_count)}, {0, 0}, 0);
+    const Tensor half_index = cast(arange(state_count), DType::float32) / 2;
     const Tensor is_label = not_equal(half_index, floor(half_index));  // every second state
-    const Tensor skip_scores =
-        log_indicator(logical_and(expand_dims(is_label, 0), not_equal(path, two_before)), dtype);
+    const Tensor skip_scores = log_indicator(
+        logical_and(expand_dims(is_label, 0), not_equal(path, label_two_before)), dtype);
     const Tensor is_first_two =
-        broadcast_to(expand_dims(less(arange(states), 2), 0), {batch, states});
+        broadcast_to(expand_dims(less(arange(state_count), 2), 0), {batch, state_count});
 
     const Tensor start_scores =
         log_indicator(is_first_two, dtype) + squeeze(slice_axis(emission_scores, 0, 0, 1), 0);

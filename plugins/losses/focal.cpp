@@ -24,7 +24,7 @@ class Focal : public Loss {
         .field("axis", &Focal::axis_, "Axis of the classes.");
   }
   /// Smooths the targets by the option label_smoothing, for `classes` classes.
-  Tensor smoothed(const Tensor& truth, int64_t classes) const {
+  Tensor smooth_labels(const Tensor& truth, int64_t classes) const {
     if (label_smoothing_ == 0) return truth;
     return truth * (1 - label_smoothing_) + label_smoothing_ / double(classes);
   }
@@ -46,10 +46,10 @@ class BinaryFocalCrossentropy final : public Focal {
   bool binary_targets() const override { return true; }
   Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
     const auto [labels, prediction] = matched(*this, y_true, y_pred);
-    const Tensor truth = smoothed(labels, 2);
+    const Tensor truth = smooth_labels(labels, 2);
     const Tensor p = from_logits_ ? sigmoid(prediction) : prediction;
-    const Tensor clipped = clip(p, kEpsilon, 1 - kEpsilon);
-    const Tensor entropy = -(truth * log(clipped) + (1.0 - truth) * log(1.0 - clipped));
+    const Tensor clipped_p = clip(p, kEpsilon, 1 - kEpsilon);
+    const Tensor entropy = -(truth * log(clipped_p) + (1.0 - truth) * log(1.0 - clipped_p));
     const Tensor true_class_probability = truth * p + (1.0 - truth) * (1.0 - p);
     Tensor values = power(1.0 - true_class_probability, gamma_) * entropy;
     if (apply_class_balancing_) values = (truth * alpha_ + (1.0 - truth) * (1 - alpha_)) * values;
@@ -78,7 +78,7 @@ class CategoricalFocalCrossentropy final : public Focal {
   Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
     const auto [labels, prediction] = matched(*this, y_true, y_pred);
     const int axis = int(axis_);
-    const Tensor truth = smoothed(labels, prediction.dim(-1));
+    const Tensor truth = smooth_labels(labels, prediction.dim(-1));
     const Tensor p = from_logits_ ? softmax(prediction, axis) : prediction;
     const Tensor probabilities = clip(p / sum(p, {axis}, true), kEpsilon, 1 - kEpsilon);
     if (class_weights_.rank() == 1 && class_weights_.dim(0) != prediction.dim(-1))

@@ -20,7 +20,7 @@ Tensor class_numbers(const Tensor& labels, const Tensor& predictions) {
 }
 
 /// For each label, whether it is among the classes with the k largest predictions (..., classes).
-Tensor among_best(const Tensor& labels, const Tensor& predictions, int64_t k) {
+Tensor is_among_best(const Tensor& labels, const Tensor& predictions, int64_t k) {
   if (predictions.rank() <= 2) return as_float(in_top_k(labels, predictions, k));
   const Tensor rows = reshape(predictions, {-1, predictions.dim(-1)});
   return as_float(reshape(in_top_k(reshape(labels, {-1}), rows, k), labels.shape()));
@@ -128,7 +128,7 @@ class TopKCategoricalAccuracy final : public DirectedMean<Direction::up> {
 
  protected:
   Tensor values(const Tensor& y_true, const Tensor& y_pred) const override {
-    return among_best(argmax(y_true, -1), y_pred, k_);
+    return is_among_best(argmax(y_true, -1), y_pred, k_);
   }
 
  private:
@@ -149,7 +149,7 @@ class SparseTopKCategoricalAccuracy final : public DirectedMean<Direction::up> {
  protected:
   Tensor values(const Tensor& y_true, const Tensor& y_pred) const override {
     const Tensor labels = class_numbers(y_true, y_pred);
-    if (!from_sorted_ids_) return among_best(labels, y_pred, k_);
+    if (!from_sorted_ids_) return is_among_best(labels, y_pred, k_);
     const Tensor best_classes = slice_axis(y_pred, -1, 0, std::min(k_, y_pred.dim(-1)));
     return as_float(any(equal(cast(best_classes, DType::int64), expand_dims(labels, -1)), {-1}));
   }

@@ -55,15 +55,15 @@ class Auc final : public Metric {
       num_thresholds_ = static_cast<int64_t>(inner_thresholds.size()) + 2;
     } else {
       if (!num_thresholds_) fail("expected num_thresholds or thresholds, got neither");
-      const std::vector<double> defaults = even_thresholds(*num_thresholds_);
-      inner_thresholds.assign(defaults.begin() + 1, defaults.end() - 1);
+      const std::vector<double> default_thresholds = even_thresholds(*num_thresholds_);
+      inner_thresholds.assign(default_thresholds.begin() + 1, default_thresholds.end() - 1);
     }
     options_.thresholds = {-kEpsilon};
     options_.thresholds.insert(options_.thresholds.end(), inner_thresholds.begin(),
                                inner_thresholds.end());
     options_.thresholds.push_back(1 + kEpsilon);
     options_.multi_label = multi_label_;
-    if (label_weights_ && !multi_label_) options_.label_weights = weights_of_labels();
+    if (label_weights_ && !multi_label_) options_.label_weights = normalized_label_weights();
     if (!multi_label_ || num_labels_) create_variables(num_labels_.value_or(1));
   }
   void update_state(const Tensor& y_true, const Tensor& y_pred,
@@ -100,7 +100,7 @@ class Auc final : public Metric {
     for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
     return text;
   }
-  Tensor weights_of_labels() const {
+  Tensor normalized_label_weights() const {
     const std::vector<float> weights(label_weights_->begin(), label_weights_->end());
     return Tensor::from(weights, {static_cast<int64_t>(weights.size())});
   }
@@ -117,25 +117,28 @@ class Auc final : public Metric {
   Tensor mean_over_labels(const Tensor& areas) const {
     if (!multi_label_) return areas;
     if (!label_weights_) return mean(areas);
-    const Tensor weights = weights_of_labels();
+    const Tensor weights = normalized_label_weights();
     return divide_no_nan(sum(areas * weights), sum(weights));
   }
   /// The area under the precision-recall curve, interpolated as by Davis and Goadrich (2006):
   /// between thresholds, true positives grow linearly with predicted positives.
   Tensor interpolated_precision() const {
     const Tensor tp = confusion_.true_positives,
-                 predicted = tp + confusion_.false_positives.value();
+                 predicted_positives = tp + confusion_.false_positives.value();
     const Tensor tp_increase = all_but_last(tp) - all_but_first(tp);
-    const Tensor slope =
-        divide_no_nan(tp_increase, maximum(all_but_last(predicted) - all_but_first(predicted), 0));
-    const Tensor intercept = all_but_first(tp) - slope * all_but_first(predicted);
-    const Tensor are_positive =
-        logical_and(greater(all_but_last(predicted), 0), greater(all_but_first(predicted), 0));
-    const Tensor ratio =
-        where(are_positive, divide_no_nan(all_but_last(predicted), all_but_first(predicted)), 1);
-    const Tensor positives = all_but_first(tp) + all_but_first(confusion_.false_negatives);
-    return sum(divide_no_nan(slope * (tp_increase + intercept * log(ratio)), maximum(positives, 0)),
-               {0});
+    const Tensor slope = divide_no_nan(
+        tp_increase,
+        maximum(all_but_last(predicted_positives) - all_but_first(predicted_positives), 0));
+    const Tensor intercept = all_but_first(tp) - slope * all_but_first(predicted_positives);
+    const Tensor are_positive = logical_and(greater(all_but_last(predicted_positives), 0),
+                                            greater(all_but_first(predicted_positives), 0));
+    const Tensor ratio = where(
+        are_positive,
+        divide_no_nan(all_but_last(predicted_positives), all_but_first(predicted_positives)), 1);
+    const Tensor actual_positives = all_but_first(tp) + all_but_first(confusion_.false_negatives);
+    return sum(
+        divide_no_nan(slope * (tp_increase + intercept * log(ratio)), maximum(actual_positives, 0)),
+        {0});
   }
   /// The curve of recall gain and precision gain (Flach and Kull 2015). Where there are no true
   /// positives, recall gain is 0 and precision gain is 1. Negative recall gains become 0.

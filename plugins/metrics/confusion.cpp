@@ -14,16 +14,19 @@ namespace {
 bool are_even(const std::vector<double>& thresholds) {
   const size_t n = thresholds.size();
   for (size_t i = 0; i < n; ++i) {
-    const double expected = double(i) / double(n - 1);
-    if (std::abs(thresholds[i] - expected) > 2 * kEpsilon + 1e-5 * expected) return false;
+    const double expected_threshold = double(i) / double(n - 1);
+    if (std::abs(thresholds[i] - expected_threshold) > 2 * kEpsilon + 1e-5 * expected_threshold)
+      return false;
   }
   return n >= 3;
 }
 
-/// Appends axes of size 1 to the weight, or removes one, so that it has as many axes as `like`.
-Tensor with_rank_of(const Tensor& like, Tensor weight) {
-  while (weight.rank() < like.rank()) weight = expand_dims(weight, -1);
-  if (weight.rank() == like.rank() + 1 && weight.dim(-1) == 1) weight = squeeze(weight, -1);
+/// Appends axes of size 1 to the weight, or removes one, so that it has as many axes as
+/// `ranked_tensor`.
+Tensor with_rank_of(const Tensor& ranked_tensor, Tensor weight) {
+  while (weight.rank() < ranked_tensor.rank()) weight = expand_dims(weight, -1);
+  if (weight.rank() == ranked_tensor.rank() + 1 && weight.dim(-1) == 1)
+    weight = squeeze(weight, -1);
   return weight;
 }
 
@@ -35,7 +38,7 @@ Tensor keep_top_k(const Tensor& x, int64_t k) {
 }
 
 /// The column of x for one class, (samples, 1).
-Tensor column(const Tensor& x, int64_t class_id) {
+Tensor class_column(const Tensor& x, int64_t class_id) {
   if (x.rank() < 2)
     fail(
         "When class_id is provided, y_pred must be a 2D array with shape (num_samples, "
@@ -48,21 +51,21 @@ Tensor column(const Tensor& x, int64_t class_id) {
 
 /// The elements that are counted: predictions (samples) or (samples, labels), and for each
 /// prediction its weight as a positive and as a negative.
-struct Elements {
+struct CountedElements {
   Tensor prediction, positive_weight, negative_weight;
 };
 
-Elements elements_of(const ConfusionOptions& options, const Tensor& y_true, const Tensor& y_pred,
-                     const Tensor& sample_weight) {
+CountedElements elements_of(const ConfusionOptions& options, const Tensor& y_true,
+                            const Tensor& y_pred, const Tensor& sample_weight) {
   Tensor truth = cast(y_true, DType::float32), prediction = cast(y_pred, DType::float32);
   match_ranks(prediction, truth);
   Tensor weight =
       sample_weight ? with_rank_of(truth, cast(sample_weight, DType::float32)) : Tensor();
   if (options.top_k) prediction = keep_top_k(prediction, *options.top_k);
   if (options.class_id) {
-    truth = column(truth, *options.class_id);
-    prediction = column(prediction, *options.class_id);
-    if (weight && weight.dim(-1) != 1) weight = column(weight, *options.class_id);
+    truth = class_column(truth, *options.class_id);
+    prediction = class_column(prediction, *options.class_id);
+    if (weight && weight.dim(-1) != 1) weight = class_column(weight, *options.class_id);
   }
   if (!truth.shape().compatible(prediction.shape()))
     fail("expected labels and predictions of one shape, got ", y_true.shape(), " and ",
@@ -70,7 +73,7 @@ Elements elements_of(const ConfusionOptions& options, const Tensor& y_true, cons
   const Tensor is_true = cast(not_equal(truth, 0), DType::float32);
   Tensor weights = weight ? broadcast_to(weight, prediction.shape()) : ones_like(prediction);
   if (options.label_weights) weights = weights * options.label_weights;
-  Elements elements{prediction, is_true * weights, (1.0 - is_true) * weights};
+  CountedElements elements{prediction, is_true * weights, (1.0 - is_true) * weights};
   if (options.multi_label) return elements;
   for (Tensor* x : {&elements.prediction, &elements.positive_weight, &elements.negative_weight})
     *x = reshape(*x, {-1});
@@ -78,7 +81,7 @@ Elements elements_of(const ConfusionOptions& options, const Tensor& y_true, cons
 }
 
 /// A tensor (thresholds, elements...) that is 1 where a prediction is above a threshold.
-Tensor above_threshold(const Tensor& prediction, const std::vector<double>& thresholds) {
+Tensor is_above_threshold(const Tensor& prediction, const std::vector<double>& thresholds) {
   const int64_t n = static_cast<int64_t>(thresholds.size());
   const Shape shape = prediction.rank() == 1 ? Shape{n, 1} : Shape{n, 1, 1};
   const Tensor p = expand_dims(prediction, 0);
@@ -90,8 +93,8 @@ Tensor above_threshold(const Tensor& prediction, const std::vector<double>& thre
   // threshold is below 0, a prediction of 0 is above this threshold.
   Tensor bucket = ceil(clip(p, 0, 1) * double(n - 1)) - 1.0;
   if (thresholds.front() < 0) bucket = relu(bucket);
-  const Tensor buckets = reshape(arange(n, DType::float32), shape);
-  return cast(greater_equal(bucket, buckets), DType::float32);
+  const Tensor bucket_numbers = reshape(arange(n, DType::float32), shape);
+  return cast(greater_equal(bucket, bucket_numbers), DType::float32);
 }
 
 /// For each threshold, the sum of the weights of the elements that are 1 in `is_selected`
@@ -111,16 +114,17 @@ Tensor divide_no_nan(const Tensor& a, const Tensor& b) {
 void count(const Confusion& state, const ConfusionOptions& options, const Tensor& y_true,
            const Tensor& y_pred, const Tensor& sample_weight) {
   need_predictions(y_pred);
-  const Elements elements = elements_of(options, y_true, y_pred, sample_weight);
-  const Tensor is_positive = above_threshold(elements.prediction, options.thresholds),
+  const CountedElements elements = elements_of(options, y_true, y_pred, sample_weight);
+  const Tensor is_positive = is_above_threshold(elements.prediction, options.thresholds),
                is_negative = 1.0 - is_positive;
-  auto add = [](const Variable& variable, const Tensor& is_selected, const Tensor& weights) {
+  auto add_weight_sums = [](const Variable& variable, const Tensor& is_selected,
+                            const Tensor& weights) {
     if (variable) variable.assign_add(weight_sums(is_selected, weights));
   };
-  add(state.true_positives, is_positive, elements.positive_weight);
-  add(state.false_positives, is_positive, elements.negative_weight);
-  add(state.true_negatives, is_negative, elements.negative_weight);
-  add(state.false_negatives, is_negative, elements.positive_weight);
+  add_weight_sums(state.true_positives, is_positive, elements.positive_weight);
+  add_weight_sums(state.false_positives, is_positive, elements.negative_weight);
+  add_weight_sums(state.true_negatives, is_negative, elements.negative_weight);
+  add_weight_sums(state.false_negatives, is_negative, elements.positive_weight);
 }
 
 std::vector<double> thresholds_of(const Value& option, double default_threshold) {

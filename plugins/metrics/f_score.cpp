@@ -31,7 +31,7 @@ class FScore : public Metric {
                  predicted = predicted_positives(cast(y_pred, DType::float32));
     const Axes axes = average_ == "micro" ? Axes{} : Axes{0};
     auto add = [&](const Variable& variable, Tensor values) {
-      if (sample_weight) values = values * weights_of(sample_weight);
+      if (sample_weight) values = values * column_weights(sample_weight);
       variable.assign_add(sum(values, axes));
     };
     add(true_positives_, predicted * truth);
@@ -77,12 +77,12 @@ class FScore : public Metric {
     positives_ = add_variable("intermediate_weights", shape, kSums);
   }
   Tensor predicted_positives(const Tensor& p) const {
-    const Tensor positive =
+    const Tensor is_positive =
         threshold_ ? greater(p, *threshold_)
                    : logical_and(greater_equal(p, max(p, {-1}, true)), greater(abs(p), 1e-9));
-    return cast(positive, DType::float32);
+    return cast(is_positive, DType::float32);
   }
-  static Tensor weights_of(const Tensor& sample_weight) {
+  static Tensor column_weights(const Tensor& sample_weight) {
     const Tensor weights = cast(sample_weight, DType::float32);
     return weights.rank() < 2 ? expand_dims(weights, -1) : weights;
   }

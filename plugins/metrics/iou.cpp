@@ -21,28 +21,28 @@ class ClassOverlap : public Metric {
     need_predictions(y_pred);
     const Tensor labels = class_numbers(y_true, sparse_y_true_);
     const Tensor truth = reshape(labels, {-1});
-    const Tensor predicted = reshape(class_numbers(y_pred, sparse_y_pred_), {-1});
-    if (truth.size() != predicted.size())
+    const Tensor predicted_classes = reshape(class_numbers(y_pred, sparse_y_pred_), {-1});
+    if (truth.size() != predicted_classes.size())
       fail("expected as many labels as predictions, got shapes ", y_true.shape(), " and ",
            y_pred.shape());
-    Tensor is_counted = logical_and(is_in_range(truth), is_in_range(predicted));
+    Tensor is_counted = logical_and(is_in_range(truth), is_in_range(predicted_classes));
     if (ignore_class_) is_counted = logical_and(is_counted, not_equal(truth, *ignore_class_));
     const Tensor weights = where(is_counted, weights_of(labels, sample_weight), 0);
     const Tensor rows =
         one_hot(where(is_counted, truth, 0), num_classes_) * expand_dims(weights, 1);
-    const Tensor columns = one_hot(where(is_counted, predicted, 0), num_classes_);
+    const Tensor columns = one_hot(where(is_counted, predicted_classes, 0), num_classes_);
     confusion_matrix_.assign_add(cast(matmul(rows, columns, true), confusion_matrix_.dtype()));
   }
   Tensor result() const override {
     const Tensor matrix = cast(confusion_matrix_, DType::float32);
     const Tensor intersections = sum(matrix * eye(num_classes_, num_classes_), {0});
     const Tensor unions = sum(matrix, {0}) + sum(matrix, {1}) - intersections;
-    const Tensor targets = target_ids();
-    const Tensor target_intersections = take(intersections, targets),
-                 target_unions = take(unions, targets);
-    const Tensor occurs = greater(target_unions, 1e-9);
-    const Tensor overlap = where(occurs, target_intersections / (target_unions + kEpsilon), 0);
-    return sum(overlap) / (sum(cast(occurs, DType::float32)) + kEpsilon);
+    const Tensor target_indices = target_ids();
+    const Tensor target_intersections = take(intersections, target_indices),
+                 target_unions = take(unions, target_indices);
+    const Tensor does_occur = greater(target_unions, 1e-9);
+    const Tensor overlap = where(does_occur, target_intersections / (target_unions + kEpsilon), 0);
+    return sum(overlap) / (sum(cast(does_occur, DType::float32)) + kEpsilon);
   }
 
  protected:
@@ -178,8 +178,8 @@ class BinaryIou final : public ClassOverlap {
   void update_state(const Tensor& y_true, const Tensor& y_pred,
                     const Tensor& sample_weight) override {
     need_predictions(y_pred);
-    const Tensor predicted = greater_equal(cast(y_pred, DType::float32), threshold_);
-    ClassOverlap::update_state(y_true, cast(predicted, DType::int32), sample_weight);
+    const Tensor predicted_classes = greater_equal(cast(y_pred, DType::float32), threshold_);
+    ClassOverlap::update_state(y_true, cast(predicted_classes, DType::int32), sample_weight);
   }
 
  private:

@@ -23,8 +23,9 @@ class Mean final : public MeanMetric {
     s.doc("The weighted mean of the given values.");
     describe_name(s, &Mean::name_, &Mean::dtype_);
   }
-  void update_state(const Tensor& values, const Tensor& second, const Tensor& third) override {
-    MeanMetric::update_state(values, {}, third ? third : second);
+  void update_state(const Tensor& values, const Tensor& second_argument,
+                    const Tensor& third_argument) override {
+    MeanMetric::update_state(values, {}, third_argument ? third_argument : second_argument);
   }
 
  protected:
@@ -38,9 +39,10 @@ class Sum final : public Metric {
     describe_name(s, &Sum::name_, &Sum::dtype_);
   }
   Sum() : total_(add_variable("total", {}, kSums)) {}
-  void update_state(const Tensor& raw_values, const Tensor& second, const Tensor& third) override {
+  void update_state(const Tensor& raw_values, const Tensor& second_argument,
+                    const Tensor& third_argument) override {
     Tensor values = cast(raw_values, DType::float32);
-    Tensor weight = third ? third : second;
+    Tensor weight = third_argument ? third_argument : second_argument;
     if (weight) {
       weight = cast(weight, DType::float32);
       while (weight.rank() < values.rank()) weight = expand_dims(weight, -1);

@@ -39,9 +39,9 @@ class R2Score final : public Metric {
       const Tensor weight = cast(sample_weight, DType::float32);
       weights = broadcast_to(weight.rank() == 1 ? expand_dims(weight, 1) : weight, truth.shape());
     }
-    const Tensor weighted = truth * weights;
-    sum_.assign_add(sum(weighted, {0}));
-    squared_sum_.assign_add(sum(truth * weighted, {0}));
+    const Tensor weighted_truth = truth * weights;
+    sum_.assign_add(sum(weighted_truth, {0}));
+    squared_sum_.assign_add(sum(truth * weighted_truth, {0}));
     squared_error_.assign_add(sum(square(truth - prediction) * weights, {0}));
     count_.assign_add(sum(weights, {0}));
     sample_count_.assign_add(Tensor(double(truth.size())));
@@ -55,7 +55,7 @@ class R2Score final : public Metric {
     if (class_aggregation_ == "uniform_average") score = mean(score);
     if (class_aggregation_ == "variance_weighted_average")
       score = sum(total_squares * score) / sum(total_squares);
-    return as_result(num_regressors_ == 0 ? score : adjusted(score));
+    return as_result(num_regressors_ == 0 ? score : adjusted_score(score));
   }
 
  private:
@@ -67,7 +67,7 @@ class R2Score final : public Metric {
   }
   /// The R2 score adjusted for the number of regressors; the plain score if there are too few
   /// samples.
-  Tensor adjusted(const Tensor& score) const {
+  Tensor adjusted_score(const Tensor& score) const {
     const double regressor_count = double(num_regressors_);
     const Tensor sample_count = sample_count_,
                  degrees_of_freedom = sample_count - (regressor_count + 1);
@@ -93,7 +93,7 @@ class Correlation : public DirectedMean<Direction::up> {
   Tensor values(const Tensor& y_true, const Tensor& y_pred) const override {
     Tensor truth = cast(y_true, y_pred.dtype()), prediction = y_pred;
     match_ranks(truth, prediction);
-    const Tensor t = centered(truth), p = centered(prediction);
+    const Tensor t = centered_values(truth), p = centered_values(prediction);
     const Axes axis{int(axis_)};
     return mean(similarity(t, p, mean(truth, axis, true) - mean(prediction, axis, true)), axis);
   }
@@ -104,7 +104,7 @@ class Correlation : public DirectedMean<Direction::up> {
   Axes axis() const { return {int(axis_)}; }
 
  private:
-  Tensor centered(const Tensor& x) const { return x - mean(x, axis(), true); }
+  Tensor centered_values(const Tensor& x) const { return x - mean(x, axis(), true); }
   int64_t axis_ = -1;
 };
 
@@ -132,8 +132,9 @@ class ConcordanceCorrelation final : public Correlation {
 
  protected:
   Tensor similarity(const Tensor& t, const Tensor& p, const Tensor& distance) const override {
-    const Tensor norm = variance(t, axis(), true) + variance(p, axis(), true) + square(distance);
-    return 2.0 * t * p / (norm + 1e-7);
+    const Tensor normalizer =
+        variance(t, axis(), true) + variance(p, axis(), true) + square(distance);
+    return 2.0 * t * p / (normalizer + 1e-7);
   }
 };
 

@@ -13,9 +13,9 @@ ops::Padding padding_named(const std::string& padding_name) {
   const std::string name = in_lower_case(padding_name);
   if (name == "valid") return ops::Padding::valid;
   if (name == "same") return ops::Padding::same;
-  const std::vector<std::string> allowed{"valid", "same"};
+  const std::vector<std::string> allowed_paddings{"valid", "same"};
   fail("padding must be 'valid' or 'same', got '", padding_name, "'",
-       did_you_mean(padding_name, allowed));
+       did_you_mean(padding_name, allowed_paddings));
 }
 
 Tensor conv(const Tensor& x, const Tensor& kernel, const Sizes& strides, const std::string& padding,

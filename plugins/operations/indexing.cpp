@@ -16,7 +16,7 @@ bool has_tensor(const Value& value) {
 }
 
 /// The tensor of indices that a list of integers and scalar tensors gives.
-Tensor stacked(const List& indices) {
+Tensor stack_indices(const List& indices) {
   Tensors tensors;
   for (const Value& index : indices) tensors.push_back(Codec<Tensor>::decode(index));
   for (size_t i = 0; i < indices.size(); ++i)
@@ -30,7 +30,7 @@ struct SliceStart {
   Tensor tensor;
 };
 SliceStart start_in(const char* name, const Value& value) {
-  if (has_tensor(value)) return {{}, stacked(value.as_list())};
+  if (has_tensor(value)) return {{}, stack_indices(value.as_list())};
   if (value.is_list() || value.is_int()) return {Codec<Sizes>::decode(value), {}};
   if (!value.is_object())
     fail(name, ": expected start_indices that are integers or a tensor, got ", value);

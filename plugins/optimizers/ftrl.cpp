@@ -45,13 +45,13 @@ class Ftrl final : public UpdateRule {
     const Tensor quadratic_growth = (power(accumulator, -learning_rate_power_) -
                                      power(old_accumulator, -learning_rate_power_)) /
                                     rate;
-    const Tensor linear =
+    const Tensor linear_term =
         slots[1] + (g + 2 * shrinkage_ * w.value() - quadratic_growth * w.value());
-    const Tensor quadratic =
+    const Tensor quadratic_term =
         power(accumulator, -learning_rate_power_) / rate + 2.0 * (l2_ + beta_ / (2.0 * rate));
     slots[0].assign(accumulator);
-    slots[1].assign(linear);
-    w.assign((clip(linear, -l1_, l1_) - linear) / quadratic);
+    slots[1].assign(linear_term);
+    w.assign((clip(linear_term, -l1_, l1_) - linear_term) / quadratic_term);
   }
 
  private:

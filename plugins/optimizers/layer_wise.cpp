@@ -45,8 +45,8 @@ class Adafactor final : public UpdateRule {
             Slots slots) override {
     const Tensor step_decay = 1.0 / sqrt(step);
     const bool is_relative = relative_step_ && !learning_rate_.schedule;
-    const Tensor own_rate = minimum(is_relative ? minimum(rate, step_decay) : rate, step_decay);
-    const Tensor step_size = maximum(root_mean_square(w), epsilon_2_) * own_rate;
+    const Tensor limited_rate = minimum(is_relative ? minimum(rate, step_decay) : rate, step_decay);
+    const Tensor step_size = maximum(root_mean_square(w), epsilon_2_) * limited_rate;
     const Tensor squares = square(g) + epsilon_1_;
     const Tensor decay = 1.0 - power(step, beta_2_decay_);
     const Tensor direction = g / sqrt(variance(slots, squares, decay));
@@ -58,14 +58,14 @@ class Adafactor final : public UpdateRule {
   /// Updates and returns the average of squared gradients. For a matrix it is the product of the
   /// averages of rows and of columns, which are stored instead.
   static Tensor variance(Slots slots, const Tensor& squares, const Tensor& decay) {
-    auto mix = [&](const Variable& stored, const Tensor& new_value) {
-      const Tensor mixed = decay * stored.value() + (1.0 - decay) * new_value;
-      stored.assign(mixed);
-      return mixed;
+    auto update_average = [&](const Variable& stored_average, const Tensor& new_value) {
+      const Tensor new_average = decay * stored_average.value() + (1.0 - decay) * new_value;
+      stored_average.assign(new_average);
+      return new_average;
     };
-    if (slots.size() == 1) return mix(slots[0], squares);
-    const Tensor rows = mix(slots[0], mean(squares, {-1})),
-                 columns = mix(slots[1], mean(squares, {-2}));
+    if (slots.size() == 1) return update_average(slots[0], squares);
+    const Tensor rows = update_average(slots[0], mean(squares, {-1})),
+                 columns = update_average(slots[1], mean(squares, {-2}));
     const Tensor product =
         expand_dims(rows / mean(rows, {-1}, true), -1) * expand_dims(columns, -2);
     slots[2].assign(product);

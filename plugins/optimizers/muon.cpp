@@ -68,10 +68,11 @@ class Muon final : public UpdateRule {
     if (slots.size() == 2) return adam_step(w, g, rate * adam_lr_ratio_, step, slots);
     const Tensor m = slots[0] * momentum_ + g;
     slots[0].assign(m);
-    Tensor change = rate * orthogonal(nesterov_ ? g + momentum_ * m : m);
+    Tensor weight_change = rate * make_orthogonal(nesterov_ ? g + momentum_ * m : m);
     if (rms_rate_)
-      change = change * (std::sqrt(double(std::max(w.shape()[0], w.shape()[1]))) * *rms_rate_);
-    w.assign(w - change);
+      weight_change =
+          weight_change * (std::sqrt(double(std::max(w.shape()[0], w.shape()[1]))) * *rms_rate_);
+    w.assign(w - weight_change);
   }
 
  private:
@@ -91,7 +92,7 @@ class Muon final : public UpdateRule {
     w.assign(w - m * alpha / (sqrt(v) + epsilon_));
   }
   /// Replaces the singular values of a matrix by numbers close to 1, by Newton-Schulz iteration.
-  Tensor orthogonal(const Tensor& matrix) const {
+  Tensor make_orthogonal(const Tensor& matrix) const {
     const bool is_tall = matrix.dim(0) > matrix.dim(1);
     Tensor x = is_tall ? transpose(matrix) : matrix;
     x = x / (sqrt(sum(square(x))) + 1e-7);

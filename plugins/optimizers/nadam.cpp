@@ -45,10 +45,10 @@ class Nadam final : public UpdateRule {
     const Tensor momentum = momentum_at(step), next_momentum = momentum_at(step + 1.0);
     const Tensor product = momenta_until(step);
     const Tensor m = average(slots[0], g, beta_1_), v = average(slots[1], square(g), beta_2_);
-    const Tensor mean = next_momentum * m / (1.0 - product * next_momentum) +
-                        (1.0 - momentum) * g / (1.0 - product);
+    const Tensor corrected_mean = next_momentum * m / (1.0 - product * next_momentum) +
+                                  (1.0 - momentum) * g / (1.0 - product);
     const Tensor deviation = sqrt(v / bias_correction(beta_2_, step));
-    w.assign(w - mean * rate / (deviation + epsilon_));
+    w.assign(w - corrected_mean * rate / (deviation + epsilon_));
   }
 
  private:
@@ -63,14 +63,15 @@ class Nadam final : public UpdateRule {
     constexpr int kTerms = 32;
     const double log_q = std::log(0.96) * decay();
     if (log_q == 0) return power(Tensor(0.5 * beta_1_), step);
-    std::vector<float> factors, exponents;
+    std::vector<float> term_factors, exponents;
     for (int k = 1; k <= kTerms; ++k) {
       exponents.push_back(static_cast<float>(k * log_q));
-      factors.push_back(
+      term_factors.push_back(
           static_cast<float>(std::exp(k * log_q) / std::expm1(k * log_q) / k / std::pow(2.0, k)));
     }
-    const Tensor decayed = expm1(Tensor::from(exponents, {kTerms}) * cast(step, DType::float32));
-    const Tensor product = exp(sum(Tensor::from(factors, {kTerms}) * decayed * -1.0));
+    const Tensor decayed_powers =
+        expm1(Tensor::from(exponents, {kTerms}) * cast(step, DType::float32));
+    const Tensor product = exp(sum(Tensor::from(term_factors, {kTerms}) * decayed_powers * -1.0));
     return cast(product, step.dtype()) * power(Tensor(beta_1_), step);
   }
   double decay() const { return schedule_decay_.value_or(1); }

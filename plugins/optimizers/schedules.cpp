@@ -158,11 +158,13 @@ class CosineDecay final : public Schedule {
     const Tensor position = as_float(step);
     if (!warmup_target_)
       return decay(minimum(position, double(decay_steps_)), initial_learning_rate_);
-    const double warmup = double(warmup_steps_);
-    const Tensor warming_up = initial_learning_rate_ + (*warmup_target_ - initial_learning_rate_) *
-                                                           (position / std::max(warmup, 1.0));
-    const Tensor decayed = decay(clip(position - warmup, 0, double(decay_steps_)), *warmup_target_);
-    return where(less(position, warmup), warming_up, decayed);
+    const double warmup_step_count = double(warmup_steps_);
+    const Tensor warmup_rate =
+        initial_learning_rate_ +
+        (*warmup_target_ - initial_learning_rate_) * (position / std::max(warmup_step_count, 1.0));
+    const Tensor decayed_rate =
+        decay(clip(position - warmup_step_count, 0, double(decay_steps_)), *warmup_target_);
+    return where(less(position, warmup_step_count), warmup_rate, decayed_rate);
   }
 
  private:
@@ -201,16 +203,16 @@ class CosineDecayRestarts final : public Schedule {
   Tensor operator()(const Tensor& step) const override {
     // the number of steps, divided by the length of the first period
     const Tensor progress = as_float(step) / double(first_decay_steps_);
-    Tensor restarts, fraction;
+    Tensor restart_count, fraction;
     if (period_factor_ == 1) {
-      restarts = floor(progress);
-      fraction = progress - restarts;
+      restart_count = floor(progress);
+      fraction = progress - restart_count;
     } else {
-      restarts = floor(log(1.0 - progress * (1 - period_factor_)) / std::log(period_factor_));
-      const Tensor length = power(Tensor(period_factor_), restarts);
+      restart_count = floor(log(1.0 - progress * (1 - period_factor_)) / std::log(period_factor_));
+      const Tensor length = power(Tensor(period_factor_), restart_count);
       fraction = (progress - (1.0 - length) / (1 - period_factor_)) / length;
     }
-    const Tensor height = power(Tensor(rate_factor_), restarts);
+    const Tensor height = power(Tensor(rate_factor_), restart_count);
     const Tensor cosine = 0.5 * height * (1.0 + cos(fraction * std::numbers::pi));
     return initial_learning_rate_ * ((1 - alpha_) * cosine + alpha_);
   }

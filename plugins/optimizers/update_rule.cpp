@@ -78,14 +78,14 @@ void UpdateRule::exclude_from_weight_decay(const Variables& variables,
   if (built())
     fail("`exclude_from_weight_decay()` can only be configured before the optimizer is built.");
   List rules = rules_.is_null() ? List() : rules_.as_list();
-  auto exclude = [&](const std::string& pattern) {
+  auto exclude_pattern = [&](const std::string& pattern) {
     rules.push_back(Dict{{"pattern", pattern}, {"weight_decay", 0}, {"optional", true}});
   };
   for (const Variable& variable : variables) {
-    exclude(variable.path());
+    exclude_pattern(variable.path());
     excluded_variables_.push_back(variable);
   }
-  for (const std::string& name : names) exclude("*" + name + "*");
+  for (const std::string& name : names) exclude_pattern("*" + name + "*");
   configure({{"rules", std::move(rules)}});
 }
 
@@ -103,13 +103,13 @@ bool UpdateRule::Factors::fits(const Variable& v) const {
 }
 
 void fail_unmatched(const char* option, const std::string& pattern, const Variables& weights) {
-  constexpr size_t kMaxListed = 8;
+  constexpr size_t kMaxListedPaths = 8;
   std::vector<std::string> paths;
   for (const Variable& weight : weights) paths.push_back(weight.path());
-  const std::string nearest = did_you_mean(pattern, paths);
-  const size_t unlisted_count = paths.size() - std::min(paths.size(), kMaxListed);
+  const std::string nearest_path_hint = did_you_mean(pattern, paths);
+  const size_t unlisted_count = paths.size() - std::min(paths.size(), kMaxListedPaths);
   paths.resize(paths.size() - unlisted_count);
-  fail(option, ": the pattern '", pattern, "' fits no weight of the model", nearest,
+  fail(option, ": the pattern '", pattern, "' fits no weight of the model", nearest_path_hint,
        "; there are: ", join(paths),
        unlisted_count > 0 ? concat(" and ", unlisted_count, " more") : "");
 }

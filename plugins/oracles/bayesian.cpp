@@ -47,12 +47,12 @@ class RandomStream {
 };
 
 /// The hyperparameters that are searched, as the dimensions of a unit cube.
-class Space {
+class SearchSpace {
  public:
   /// Takes from the hyperparameters with these `indices` those that have several values, and
   /// sorts them by key, because the order in which they were found may differ from one search to
   /// the next.
-  Space(const TrialHistory& history, const std::vector<size_t>& indices) {
+  SearchSpace(const TrialHistory& history, const std::vector<size_t>& indices) {
     for (const size_t p : indices)
       if (history.parameters()[p].count() != 1) parameters_.push_back(history.parameters()[p]);
     std::sort(parameters_.begin(), parameters_.end(),
@@ -133,7 +133,7 @@ struct Observation {
 
 /// The results of the trials up to a horizon. They are kept for the next suggestion, whose horizon
 /// is usually the same or greater.
-class Results {
+class TrialResults {
  public:
   /// Adds the results of the trials up to the horizon. If the history is another one or the horizon
   /// is smaller than before, discards all earlier results first and returns true.
@@ -160,20 +160,20 @@ class Results {
   /// result is empty.
   std::vector<Observation> selected_observations(int64_t last_trial, size_t max_count) const {
     std::vector<Observation> observations;
-    double worst = -INFINITY;
+    double worst_cost = -INFINITY;
     for (int64_t i = 1; i <= last_trial; ++i) {
       observations.push_back({i, costs_[static_cast<size_t>(i - 1)]});
       if (std::isfinite(observations.back().cost))
-        worst = std::max(worst, observations.back().cost);
+        worst_cost = std::max(worst_cost, observations.back().cost);
     }
-    if (!std::isfinite(worst)) return {};
+    if (!std::isfinite(worst_cost)) return {};
     for (Observation& observation : observations)
-      observation.cost = std::min(observation.cost, worst);
+      observation.cost = std::min(observation.cost, worst_cost);
     if (observations.size() <= max_count) return observations;
-    const auto move_to_front = [&](size_t count, auto from, auto less) {
+    const auto move_to_front = [&](size_t count, auto from, auto is_less) {
       std::nth_element(from, observations.begin() + static_cast<std::ptrdiff_t>(count),
-                       observations.end(), less);
-      std::sort(from, observations.begin() + static_cast<std::ptrdiff_t>(count), less);
+                       observations.end(), is_less);
+      std::sort(from, observations.begin() + static_cast<std::ptrdiff_t>(count), is_less);
     };
     const size_t best_count = max_count * 3 / 4;
     move_to_front(best_count, observations.begin(), [](const Observation& a, const Observation& b) {
@@ -197,13 +197,13 @@ class Results {
 
 /// The costs, scaled to mean 0 and standard deviation 1. High outliers are first reduced to 1.5
 /// interquartile ranges above the upper quartile.
-std::vector<double> standardized(const std::vector<Observation>& observations) {
-  std::vector<double> costs, sorted;
+std::vector<double> standardized_costs(const std::vector<Observation>& observations) {
+  std::vector<double> costs, sorted_costs;
   for (const Observation& observation : observations) costs.push_back(observation.cost);
-  sorted = costs;
-  std::sort(sorted.begin(), sorted.end());
-  const double lower_quartile = sorted[sorted.size() / 4],
-               upper_quartile = sorted[sorted.size() * 3 / 4];
+  sorted_costs = costs;
+  std::sort(sorted_costs.begin(), sorted_costs.end());
+  const double lower_quartile = sorted_costs[sorted_costs.size() / 4],
+               upper_quartile = sorted_costs[sorted_costs.size() * 3 / 4];
   double sum = 0, sum_of_squares = 0;
   for (double& cost : costs)
     sum += cost = std::min(cost, upper_quartile + 1.5 * (upper_quartile - lower_quartile));
@@ -214,8 +214,8 @@ std::vector<double> standardized(const std::vector<Observation>& observations) {
   return costs;
 }
 
-double expected_improvement(const GaussianProcess::Normal& prediction, double best) {
-  const double z = (best - prediction.mean) / prediction.deviation;
+double expected_improvement(const GaussianProcess::Normal& prediction, double best_cost) {
+  const double z = (best_cost - prediction.mean) / prediction.deviation;
   const double density = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
   return prediction.deviation * (z * std::erfc(-z / std::numbers::sqrt2) / 2 + density);
 }
@@ -242,64 +242,66 @@ class BayesianOracle final : public Oracle {
   std::optional<Suggestion> suggest(const TrialHistory& history, int64_t number) override {
     const int64_t horizon = history.horizon(number);
     if (results_.extend(history, horizon)) fitted_horizon_ = -1;
-    const Space space(history, results_.parameters());
+    const SearchSpace space(history, results_.parameters());
     const auto initial_count =
         static_cast<size_t>(num_initial_points_.value_or(3 * static_cast<int64_t>(space.size())));
     if (space.size() == 0 || results_.scored_count() < std::max<size_t>(initial_count, 1))
       return Suggestion();
-    const std::vector<Observation> observed =
+    const std::vector<Observation> observations =
         results_.selected_observations(horizon, kMaxObservations);
-    Points points = points_of(space, observed, history);
+    Points points = points_of(space, observations, history);
     for (int64_t i = horizon + 1; i < number; ++i)
       points.add(space.expected_point(history.at(i), history.seed));
-    const std::vector<double> costs = standardized(observed);
+    const std::vector<double> costs = standardized_costs(observations);
     const GaussianProcess process(points, costs, length_scales(history, space, horizon), alpha_);
     return Suggestion{
         best_values(space, process, points, costs, RandomStream(history.seed, number)), {}};
   }
 
  private:
-  static Points points_of(const Space& space, const std::vector<Observation>& observed,
+  static Points points_of(const SearchSpace& space, const std::vector<Observation>& observations,
                           const TrialHistory& history) {
     Points points = space.empty_points();
-    for (const Observation& observation : observed)
+    for (const Observation& observation : observations)
       points.add(space.point_of(history.values_by_key(history.at(observation.number))));
     return points;
   }
 
   /// The length scales, fitted to the results up to the horizon; if there are many results, up to
   /// the last multiple of kFitInterval.
-  const std::vector<double>& length_scales(const TrialHistory& history, const Space& space,
+  const std::vector<double>& length_scales(const TrialHistory& history, const SearchSpace& space,
                                            int64_t horizon) {
     if (horizon > static_cast<int64_t>(kMaxFittedObservations)) horizon -= horizon % kFitInterval;
     if (horizon != fitted_horizon_ || length_scales_.size() != space.size()) {
-      const auto observed = results_.selected_observations(horizon, kMaxFittedObservations);
-      length_scales_ = GaussianProcess::likely_length_scales(points_of(space, observed, history),
-                                                             standardized(observed), alpha_);
+      const auto observations = results_.selected_observations(horizon, kMaxFittedObservations);
+      length_scales_ = GaussianProcess::likely_length_scales(
+          points_of(space, observations, history), standardized_costs(observations), alpha_);
       fitted_horizon_ = horizon;
     }
     return length_scales_;
   }
 
   /// The expected benefit of a trial at a point, by which candidates are compared.
-  double gain(const GaussianProcess::Normal& prediction, double best) const {
+  double expected_gain(const GaussianProcess::Normal& prediction, double best_cost) const {
     return beta_ ? *beta_ * prediction.deviation - prediction.mean
-                 : expected_improvement(prediction, best);
+                 : expected_improvement(prediction, best_cost);
   }
 
   /// The values at the best of the candidate points: uniform random points, points around the best
   /// observed point, and finally points around the best of these candidates.
-  Dict best_values(const Space& space, const GaussianProcess& process, const Points& observed,
-                   const std::vector<double>& costs, RandomStream random) const {
+  Dict best_values(const SearchSpace& space, const GaussianProcess& process,
+                   const Points& observed_points, const std::vector<double>& costs,
+                   RandomStream random) const {
     const auto best =
         static_cast<size_t>(std::min_element(costs.begin(), costs.end()) - costs.begin());
     const size_t dimension_count = space.size();
-    std::vector<double> center(observed.at(best), observed.at(best) + dimension_count);
+    std::vector<double> center(observed_points.at(best),
+                               observed_points.at(best) + dimension_count);
     double best_gain = -INFINITY;
     const auto keep_best_of = [&](const Points& points) {
       const auto predictions = process.predict(points);
       for (size_t i = 0; i < predictions.size(); ++i)
-        if (const double candidate_gain = gain(predictions[i], costs[best]);
+        if (const double candidate_gain = expected_gain(predictions[i], costs[best]);
             candidate_gain > best_gain)
           best_gain = candidate_gain, center.assign(points.at(i), points.at(i) + dimension_count);
     };
@@ -324,7 +326,7 @@ class BayesianOracle final : public Oracle {
     return space.values_at(center.data());
   }
 
-  Results results_;
+  TrialResults results_;
   std::vector<double> length_scales_;
   int64_t fitted_horizon_ = -1;
   std::optional<int64_t> num_initial_points_;

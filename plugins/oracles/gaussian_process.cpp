@@ -7,9 +7,9 @@ namespace crescent {
 namespace {
 
 /// The Matern correlation of two points at this squared distance, in units of the length scales.
-double matern(double squared) {
-  const double scaled = std::sqrt(5 * squared);
-  return (1 + scaled + scaled * scaled / 3) * std::exp(-scaled);
+double matern(double squared_length) {
+  const double scaled_length = std::sqrt(5 * squared_length);
+  return (1 + scaled_length + scaled_length * scaled_length / 3) * std::exp(-scaled_length);
 }
 
 double squared_distance(const Points& points, const double* a, const double* b,
@@ -41,7 +41,7 @@ std::vector<double> cholesky_factor(const Points& points, const std::vector<doub
 
 /// Solves L L^T x = values, where L is the leading part of the (n, n) factor `l` with as many rows
 /// as there are values. The values are given in the argument x.
-std::vector<double> solve(const std::vector<double>& l, size_t n, std::vector<double> x) {
+std::vector<double> solve_cholesky(const std::vector<double>& l, size_t n, std::vector<double> x) {
   const size_t value_count = x.size();
   for (size_t i = 0; i < value_count; ++i) {
     for (size_t k = 0; k < i; ++k) x[i] -= l[i * n + k] * x[k];
@@ -62,7 +62,7 @@ GaussianProcess::GaussianProcess(Points points, std::vector<double> values,
       values_(std::move(values)),
       length_scales_(std::move(length_scales)),
       factor_(cholesky_factor(points_, length_scales_, noise)),
-      weights_(solve(factor_, points_.size(), values_)) {
+      weights_(solve_cholesky(factor_, points_.size(), values_)) {
   weights_.resize(points_.size());
 }
 
@@ -82,10 +82,10 @@ std::vector<double> GaussianProcess::likely_length_scales(const Points& points,
   double best_likelihood = -INFINITY;
   const auto try_length_scales = [&](const std::vector<double>& length_scales) {
     // Length scales near half the size of the space are preferred by this prior.
-    double prior = 0;
-    for (const double length : length_scales) prior -= std::pow(std::log(length / 0.5), 2) / 4;
+    double log_prior = 0;
+    for (const double length : length_scales) log_prior -= std::pow(std::log(length / 0.5), 2) / 4;
     const double likelihood =
-        GaussianProcess(points, values, length_scales, noise).log_likelihood() + prior;
+        GaussianProcess(points, values, length_scales, noise).log_likelihood() + log_prior;
     if (likelihood > best_likelihood) best_likelihood = likelihood, best = length_scales;
   };
   for (const double scale : kLengthScales)
@@ -101,18 +101,18 @@ std::vector<double> GaussianProcess::likely_length_scales(const Points& points,
 
 std::vector<GaussianProcess::Normal> GaussianProcess::predict(const Points& points) const {
   const size_t n = points_.size(), m = points.size();
-  // For each point c, column c of `solved` is L^-1 times the correlations of the observed points
-  // with point c. It is stored by rows, so that the inner loops run over points.
-  std::vector<double> solved(n * m), means(m), explained_variances(m);
+  // For each point c, column c of `solved_correlations` is L^-1 times the correlations of the
+  // observed points with point c. It is stored by rows, so that the inner loops run over points.
+  std::vector<double> solved_correlations(n * m), means(m), explained_variances(m);
   for (size_t i = 0; i < n; ++i) {
-    double* row = solved.data() + i * m;
+    double* row = solved_correlations.data() + i * m;
     for (size_t c = 0; c < m; ++c) {
       row[c] = matern(squared_distance(points, points_.at(i), points.at(c), length_scales_));
       means[c] += row[c] * weights_[i];
     }
     for (size_t k = 0; k < i; ++k) {
       const double factor = factor_[i * n + k];
-      const double* solved_row = solved.data() + k * m;
+      const double* solved_row = solved_correlations.data() + k * m;
       for (size_t c = 0; c < m; ++c) row[c] -= factor * solved_row[c];
     }
     for (size_t c = 0; c < m; ++c) {

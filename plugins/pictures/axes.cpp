@@ -168,13 +168,13 @@ std::vector<std::vector<Point>> pieces_of(const Frame& frame, const Series& seri
 void draw_points(Scene& scene, const Frame& frame, const Series& series, Color color,
                  size_t series_index) {
   const double column_width = scene.width / frame.columns;
-  for (std::vector<Point>& piece : pieces_of(frame, series)) {
-    if (series.style == "points" || piece.size() == 1)
-      scene.elements.push_back(Dots{.points = distinct_points(piece, column_width / 2),
+  for (std::vector<Point>& line_piece : pieces_of(frame, series)) {
+    if (series.style == "points" || line_piece.size() == 1)
+      scene.elements.push_back(Dots{.points = distinct_points(line_piece, column_width / 2),
                                     .color = color,
                                     .series_index = series_index});
     else
-      scene.elements.push_back(Line{.points = thinned_line(piece, column_width),
+      scene.elements.push_back(Line{.points = thinned_line(line_piece, column_width),
                                     .color = color,
                                     .width = 1.8,
                                     .dashed = series.dashed,

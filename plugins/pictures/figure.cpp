@@ -20,12 +20,12 @@ constexpr Layout kLayouts[] = {{"axes", layout_axes},
 
 Scene layout(const Dict& figure, const Metrics& metrics, Size size) {
   const std::string& kind = figure.at("kind").as_string();
-  std::vector<std::string> kinds;
+  std::vector<std::string> known_kinds;
   for (const Layout& candidate : kLayouts) {
     if (candidate.kind == kind) return candidate.run(figure, metrics, size);
-    kinds.push_back(candidate.kind);
+    known_kinds.push_back(candidate.kind);
   }
-  fail("unknown kind of figure '", kind, "'", did_you_mean(kind, kinds));
+  fail("unknown kind of figure '", kind, "'", did_you_mean(kind, known_kinds));
 }
 
 }  // namespace crescent::pictures

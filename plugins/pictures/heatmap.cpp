@@ -49,14 +49,14 @@ Color color_of(const Matrix& matrix, double value) {
 
 /// The layout of the grid: the position of the first field, the size of a field, and the space
 /// around the fields.
-struct Fields {
+struct FieldGrid {
   double left = 0, top = 0, width = 1, height = 1;
   double row_names_width = 0;
   double right_width = 0;  ///< width of the space to the right of the fields
   bool shows_numbers = true;
 };
 
-double widest_of(const Metrics& metrics, const std::vector<std::string>& texts) {
+double max_width_of(const Metrics& metrics, const std::vector<std::string>& texts) {
   double width = 0;
   for (const std::string& text : texts) width = std::max(width, metrics.width(text));
   return width;
@@ -106,7 +106,7 @@ class HeatmapLayout {
   /// Computes the sizes of the spaces on the left of the fields, on their right, and above them.
   void choose_margins() {
     const bool in_cells = metrics_.in_cells;
-    fields_.row_names_width = std::min(widest_of(metrics_, row_names_), in_cells ? 20.0 : 160.0);
+    fields_.row_names_width = std::min(max_width_of(metrics_, row_names_), in_cells ? 20.0 : 160.0);
     fields_.left = fields_.row_names_width + gap();
     fields_.right_width = gap();
     if (!ylabel_.empty() && !in_cells) fields_.left += metrics_.line_height + 4;
@@ -159,7 +159,8 @@ class HeatmapLayout {
   double default_width() const {
     const bool in_cells = metrics_.in_cells;
     const double name_width =
-        std::min(widest_of(metrics_, column_names_), in_cells ? 10.0 : 80.0) + (in_cells ? 1 : 10);
+        std::min(max_width_of(metrics_, column_names_), in_cells ? 10.0 : 80.0) +
+        (in_cells ? 1 : 10);
     const double number_field_width = fields_.shows_numbers
                                           ? std::max(number_width(), in_cells ? 3.0 : 36.0)
                                       : in_cells ? 2
@@ -188,11 +189,11 @@ class HeatmapLayout {
     if (is_requested && size.width > 0) fields_.width = field_width;
     if (is_requested && size.width > 0 && size.height == 0)
       fields_.height = field_width * aspect_ratio;
-    fields_.width = at_least(metrics_.in_cells ? 1 : 2, std::min(fields_.width, field_width));
-    fields_.height = at_least(metrics_.in_cells ? 1 : 2, fields_.height);
+    fields_.width = limit_length(metrics_.in_cells ? 1 : 2, std::min(fields_.width, field_width));
+    fields_.height = limit_length(metrics_.in_cells ? 1 : 2, fields_.height);
   }
 
-  double at_least(double min, double length) const {
+  double limit_length(double min, double length) const {
     return std::max(min, metrics_.in_cells ? std::floor(length) : length);
   }
 
@@ -319,7 +320,7 @@ class HeatmapLayout {
   Matrix matrix_;
   std::vector<std::string> row_names_, column_names_;
   std::string title_, xlabel_, ylabel_;
-  Fields fields_;
+  FieldGrid fields_;
   std::optional<ColorBar> color_bar_;
   Scene scene_;
 };

@@ -15,15 +15,15 @@ Histogram histogram_of(const std::vector<double>& values, int64_t bins) {
   if (finite_values.empty()) return {{0}, {}};
   const auto [min, max] = std::minmax_element(finite_values.begin(), finite_values.end());
   const long double margin = *max > *min ? 0 : std::max(0.5, std::abs(*min) / 2);
-  const long double lowest_edge = *min - margin, range = *max + margin - lowest_edge;
+  const long double lowest_edge = *min - margin, edge_range = *max + margin - lowest_edge;
   Histogram histogram;
   histogram.counts.resize(static_cast<size_t>(bins));
   for (int64_t i = 0; i <= bins; ++i)
-    histogram.edges.push_back(nearest_double(lowest_edge + range * static_cast<long double>(i) /
-                                                               static_cast<long double>(bins)));
+    histogram.edges.push_back(nearest_double(
+        lowest_edge + edge_range * static_cast<long double>(i) / static_cast<long double>(bins)));
   for (const double value : finite_values) {
     const auto bin =
-        static_cast<int64_t>((value - lowest_edge) / range * static_cast<long double>(bins));
+        static_cast<int64_t>((value - lowest_edge) / edge_range * static_cast<long double>(bins));
     ++histogram.counts[static_cast<size_t>(std::clamp<int64_t>(bin, 0, bins - 1))];
   }
   return histogram;

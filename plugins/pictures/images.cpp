@@ -11,7 +11,7 @@ namespace crescent::pictures {
 namespace {
 
 /// The pixels of a batch of images, which byte() converts to 0..255.
-struct Images {
+struct ImageBatch {
   int64_t count = 0, rows = 0, columns = 0, channels = 0;
   std::vector<double> values;
   double scale = 1;  ///< the factor that converts values to the range 0 to 255
@@ -22,7 +22,7 @@ struct Images {
   }
 };
 
-Images images_from(const Tensor& pixels) {
+ImageBatch images_from(const Tensor& pixels) {
   const Shape& shape = pixels.shape();
   if (shape.rank() != 4 || (shape[3] != 1 && shape[3] != 3 && shape[3] != 4) || shape.size() == 0)
     fail("expected images (count, height, width, 1, 3 or 4 channels), got ", pixels.spec());
@@ -31,7 +31,7 @@ Images images_from(const Tensor& pixels) {
 }
 
 /// Writes a pixel as RGB, blended with a white background according to its alpha channel.
-void write_pixel(const Images& images, int64_t offset, uint8_t* rgb) {
+void write_pixel(const ImageBatch& images, int64_t offset, uint8_t* rgb) {
   const double alpha = images.channels == 4 ? images.byte(offset + 3) / 255.0 : 1;
   for (int64_t c = 0; c < 3; ++c) {
     const uint8_t value = images.byte(offset + (images.channels == 1 ? 0 : c));
@@ -39,7 +39,7 @@ void write_pixel(const Images& images, int64_t offset, uint8_t* rgb) {
   }
 }
 
-Bitmap bitmap_of(const Images& images, int64_t image_index) {
+Bitmap bitmap_of(const ImageBatch& images, int64_t image_index) {
   Bitmap bitmap;
   bitmap.rows = images.rows;
   bitmap.columns = images.columns;
@@ -73,7 +73,7 @@ struct Grid {
 };
 
 /// The width of images if none is requested: small images are magnified by an integer factor.
-double default_width(const Images& images, const Metrics& metrics, const Grid& grid) {
+double default_width(const ImageBatch& images, const Metrics& metrics, const Grid& grid) {
   const auto width = static_cast<double>(images.columns),
              column_count = static_cast<double>(grid.column_count);
   if (metrics.in_cells)
@@ -83,7 +83,8 @@ double default_width(const Images& images, const Metrics& metrics, const Grid& g
 
 /// The number of images per row if none is requested: in a terminal as many as fit its width, in
 /// pixels the square root of the number of images, rounded up.
-int64_t default_columns(const Images& images, const Metrics& metrics, const Grid& grid, Size size) {
+int64_t default_columns(const ImageBatch& images, const Metrics& metrics, const Grid& grid,
+                        Size size) {
   if (!metrics.in_cells) return std::llround(std::ceil(std::sqrt(images.count)));
   const double width = std::max(static_cast<double>(images.columns), grid.label_width);
   return static_cast<int64_t>((size.width > 0 ? size.width : 80) / (width + 1));
@@ -91,19 +92,19 @@ int64_t default_columns(const Images& images, const Metrics& metrics, const Grid
 
 /// The default width, reduced if the grid would be wider than the limit, or an image higher than
 /// the limit.
-double limited_width(const Images& images, const Metrics& metrics, const Grid& grid, Size limit,
-                     double aspect_ratio) {
+double limited_width(const ImageBatch& images, const Metrics& metrics, const Grid& grid,
+                     Size size_limit, double aspect_ratio) {
   const auto column_count = static_cast<double>(grid.column_count);
   return std::min(
       {default_width(images, metrics, grid),
-       (limit.width - grid.color_bar_width - (column_count - 1) * grid.gap) / column_count,
-       std::max(1.0, limit.height - grid.top - grid.label_height) / aspect_ratio});
+       (size_limit.width - grid.color_bar_width - (column_count - 1) * grid.gap) / column_count,
+       std::max(1.0, size_limit.height - grid.top - grid.label_height) / aspect_ratio});
 }
 
 /// The width of images such that the grid has the requested width and does not exceed the requested
 /// height.
-double image_width_to_fit(const Images& images, const Metrics& metrics, const Grid& grid, Size size,
-                          double aspect_ratio) {
+double image_width_to_fit(const ImageBatch& images, const Metrics& metrics, const Grid& grid,
+                          Size size, double aspect_ratio) {
   const auto column_count = static_cast<double>(grid.column_count),
              row_count = static_cast<double>(grid.row_count);
   const double width_by_columns =
@@ -129,7 +130,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 
 /// The labels below images, split into lines.
-std::vector<std::vector<std::string>> labels_in(const Dict& figure, const Images& images) {
+std::vector<std::vector<std::string>> labels_in(const Dict& figure, const ImageBatch& images) {
   std::vector<std::vector<std::string>> labels;
   if (entry(figure, "labels").is_null()) return labels;
   for (const std::string& text :
@@ -284,7 +285,7 @@ class ImagesLayout {
   }
 
   const Metrics& metrics_;
-  Images images_;
+  ImageBatch images_;
   std::vector<std::vector<std::string>> labels_;
   std::vector<LegendItem> legend_;
   std::optional<ColorBar> color_bar_;

@@ -11,7 +11,7 @@ namespace {
 
 /// Reduces the values to `count` values, each the mean of adjacent values; NaN and infinity are
 /// ignored.
-std::vector<double> downsampled(const std::vector<double>& values, size_t count) {
+std::vector<double> downsample_values(const std::vector<double>& values, size_t count) {
   std::vector<double> means(count);
   for (size_t i = 0; i < count; ++i) {
     long double sum = 0, finite_count = 0;
@@ -28,7 +28,7 @@ Scene layout_sparkline(const Dict& figure, const Metrics& metrics, Size size) {
   std::vector<double> values = numbers_in(figure.at("values"), "values");
   const double bar_width = metrics.in_cells ? 1 : 6;
   const auto max_count = static_cast<size_t>(size.width > 0 ? size.width / bar_width : 1e6);
-  values = downsampled(values, std::min(values.size(), std::max<size_t>(max_count, 1)));
+  values = downsample_values(values, std::min(values.size(), std::max<size_t>(max_count, 1)));
   double min = INFINITY, max = -INFINITY;
   for (const double value : values)
     if (std::isfinite(value)) min = std::min(min, value), max = std::max(max, value);

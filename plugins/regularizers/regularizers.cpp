@@ -71,11 +71,11 @@ class OrthogonalRegularizer final : public Regularizer {
   Tensor operator()(const Tensor& x) const override {
     if (x.rank() != 2)
       fail("Inputs to OrthogonalRegularizer must have rank 2. Received: inputs.shape=", x.shape());
-    const bool by_rows = mode_ == "rows";
-    const int64_t vector_count = x.dim(by_rows ? 0 : 1);
-    const Tensor squares = ops::sum(ops::square(x), {by_rows ? 1 : 0}, true);
+    const bool is_by_rows = mode_ == "rows";
+    const int64_t vector_count = x.dim(is_by_rows ? 0 : 1);
+    const Tensor squares = ops::sum(ops::square(x), {is_by_rows ? 1 : 0}, true);
     const Tensor unit_vectors = x * ops::rsqrt(ops::maximum(squares, 1e-12));
-    const Tensor cosines = ops::matmul(unit_vectors, unit_vectors, !by_rows, by_rows);
+    const Tensor cosines = ops::matmul(unit_vectors, unit_vectors, !is_by_rows, is_by_rows);
     const Tensor other_cosines = cosines * (1.0 - ops::eye(vector_count, vector_count, x.dtype()));
     const double pairs = double(vector_count) * double(vector_count - 1) / 2;
     return ops::sum(ops::abs(other_cosines)) * (factor_ * 0.5) / pairs;

@@ -124,29 +124,29 @@ void World::read_messages() {
   }
 }
 
-void World::handle_message(int from, const std::string& text) {
-  if (text[0] == kFarewell) leave_reasons_[static_cast<size_t>(from)] = text.substr(1);
-  if (text[0] == kError) errors_[static_cast<size_t>(from)] = text.substr(1);
-  if (text[0] == kQuestion) send(from, concat(kAnswer, meeting_count_, ' ', activity()));
-  if (text[0] == kAnswer && !answers_.empty())
-    answers_[static_cast<size_t>(from)] = {
+void World::handle_message(int sender_rank, const std::string& text) {
+  if (text[0] == kFarewell) leave_reasons_[static_cast<size_t>(sender_rank)] = text.substr(1);
+  if (text[0] == kError) errors_[static_cast<size_t>(sender_rank)] = text.substr(1);
+  if (text[0] == kQuestion) send(sender_rank, concat(kAnswer, meeting_count_, ' ', activity()));
+  if (text[0] == kAnswer && !last_answers_.empty())
+    last_answers_[static_cast<size_t>(sender_rank)] = {
         std::atoll(text.c_str() + 1), text.substr(std::min(text.find(' '), text.size() - 1) + 1)};
 }
 
-/// Reads messages until done() is true or the time `deadline` has come; returns whether done() is
-/// true. A thread that has waited for long sleeps between polls, which leaves the core to processes
-/// that compute.
+/// Reads messages until is_done() is true or the time `deadline` has come; returns whether
+/// is_done() is true. A thread that has waited for long sleeps between polls, which leaves the core
+/// to processes that compute.
 template <class Done>
-bool World::poll(Clock::time_point deadline, Done done) {
+bool World::poll(Clock::time_point deadline, Done is_done) {
   const Clock::time_point begin = Clock::now();
   std::chrono::microseconds sleep_time = kShortestSleep;
   for (int poll_count = 0;; ++poll_count) {
     {
       const std::lock_guard lock(mutex_);
-      if (done()) return true;
+      if (is_done()) return true;
       if (poll_count < kPollsBeforeYield) continue;
       read_messages();
-      if (done()) return true;
+      if (is_done()) return true;
     }
     const Clock::time_point now = Clock::now();
     if (now > deadline) return false;
@@ -171,13 +171,14 @@ World::AbsentProcesses World::meet(double seconds) {
     check(MPI_Test(&request, &is_complete, MPI_STATUS_IGNORE), "MPI_Test");
     return is_complete != 0;
   };
-  int left_rank = -1;  // the rank of a process that has left; -1 if none has
+  int rank_that_left = -1;  // the rank of a process that has left; -1 if none has
   const auto has_process_left = [&] {
-    const auto farewell = std::find_if(leave_reasons_.begin(), leave_reasons_.end(),
-                                       [](const std::string& reason) { return !reason.empty(); });
-    if (farewell != leave_reasons_.end())
-      left_rank = static_cast<int>(farewell - leave_reasons_.begin());
-    return left_rank >= 0;
+    const auto leave_reason =
+        std::find_if(leave_reasons_.begin(), leave_reasons_.end(),
+                     [](const std::string& reason) { return !reason.empty(); });
+    if (leave_reason != leave_reasons_.end())
+      rank_that_left = static_cast<int>(leave_reason - leave_reasons_.begin());
+    return rank_that_left >= 0;
   };
   bool have_all_met = false;
   const bool has_met_or_left = poll(
@@ -185,7 +186,8 @@ World::AbsentProcesses World::meet(double seconds) {
   if (have_all_met) return {};
   if (!has_met_or_left) return absent_processes();
   const std::lock_guard lock(mutex_);
-  fail("the process of rank ", left_rank, " ", leave_reasons_[static_cast<size_t>(left_rank)]);
+  fail("the process of rank ", rank_that_left, " ",
+       leave_reasons_[static_cast<size_t>(rank_that_left)]);
 }
 
 /// Asks all other processes how often they have called meet(), and for their activities. Those that
@@ -193,13 +195,13 @@ World::AbsentProcesses World::meet(double seconds) {
 World::AbsentProcesses World::absent_processes() {
   {
     const std::lock_guard lock(mutex_);
-    answers_.assign(static_cast<size_t>(size_), {});
-    answers_[static_cast<size_t>(rank_)].meeting_count = meeting_count_;
+    last_answers_.assign(static_cast<size_t>(size_), {});
+    last_answers_[static_cast<size_t>(rank_)].meeting_count = meeting_count_;
     for (int i = 0; i < size_; ++i)
       if (i != rank_) send(i, std::string(1, kQuestion));
   }
   poll(deadline_after(kAnswerSeconds), [&] {
-    return std::none_of(answers_.begin(), answers_.end(),
+    return std::none_of(last_answers_.begin(), last_answers_.end(),
                         [](const Answer& answer) { return answer.meeting_count < 0; });
   });
   const std::lock_guard lock(mutex_);
@@ -207,7 +209,7 @@ World::AbsentProcesses World::absent_processes() {
   std::vector<std::string> descriptions;
   std::vector<int> waiting_ranks;
   for (int i = 0; i < size_; ++i) {
-    const Answer& answer = answers_[static_cast<size_t>(i)];
+    const Answer& answer = last_answers_[static_cast<size_t>(i)];
     if (answer.meeting_count >= meeting_count_) {
       waiting_ranks.push_back(i);
       continue;
@@ -269,10 +271,10 @@ void World::finish(int status) noexcept {
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Ibarrier(message_communicator_, &request);
   const Clock::time_point end = deadline_after(kMaxEndWaitSeconds);
-  for (int done = 0; !done;) {
+  for (int is_done = 0; !is_done;) {
     // If this process has failed and another one hangs, the others would never end.
     if (status != 0 && Clock::now() > end) MPI_Abort(MPI_COMM_WORLD, status);
-    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
     read_messages();
     if (done) break;
     const timespec pause{0, 1'000'000};

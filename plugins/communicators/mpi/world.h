@@ -71,7 +71,7 @@ class World {
   void handle_message(int from, const std::string& text);
   AbsentProcesses absent_processes();
   template <class Done>
-  bool poll(Clock::time_point deadline, Done done);
+  bool poll(Clock::time_point deadline, Done is_done);
 
   std::mutex mutex_;  ///< locked during calls of MPI and while the members below are used
 
@@ -81,7 +81,7 @@ class World {
   std::deque<Message> sent_messages_;
   /// For each process, the reason why it has left; empty if the process has not left.
   std::vector<std::string> leave_reasons_;
-  std::vector<Answer> answers_;  ///< for each process, its last answer
+  std::vector<Answer> last_answers_;  ///< for each process, its last answer
   /// For each process, the error that it has sent because the error ends it; empty if none.
   std::vector<std::string> errors_;
   int64_t meeting_count_ = 0;  ///< the number of calls of meet() so far

@@ -17,15 +17,17 @@ Tensor convert_format(const Tensor& boxes, const std::string& source, const std:
 
 /// Shifts boxes by the position of the image in the padded image, (top, left); the other parameters
 /// are not needed.
-Tensor padded(const Tensor& boxes, const Operand& top, const Operand& left,
-              const Operand& /*height*/, const Operand& /*width*/, const std::string& format) {
+Tensor shift_to_unpadded(const Tensor& boxes, const Operand& top, const Operand& left,
+                         const Operand& /*height*/, const Operand& /*width*/,
+                         const std::string& format) {
   return bounding_boxes::pad(boxes, top, left, format);
 }
 
-Tensor transformed(const Tensor& boxes, const Operand& angle, const Operand& translate_x,
-                   const Operand& translate_y, const Operand& scale, const Operand& shear_x,
-                   const Operand& shear_y, const Operand& height, const Operand& width,
-                   const Operand& center_x, const Operand& center_y, const std::string& format) {
+Tensor transform_boxes(const Tensor& boxes, const Operand& angle, const Operand& translate_x,
+                       const Operand& translate_y, const Operand& scale, const Operand& shear_x,
+                       const Operand& shear_y, const Operand& height, const Operand& width,
+                       const Operand& center_x, const Operand& center_y,
+                       const std::string& format) {
   return bounding_boxes::affine_transform(
       boxes, {angle, translate_x, translate_y, scale, shear_x, shear_y, center_x, center_y}, height,
       width, format);
@@ -35,9 +37,9 @@ using Deltas = Tensor (*)(const Tensor&, const Tensor&, const std::string&, cons
                           const bounding_boxes::DeltaOptions&);
 
 template <Deltas F>
-Tensor deltas(const Tensor& anchors, const Tensor& x, const std::string& anchor_format,
-              const std::string& box_format, const std::string& encoding, const Tensor& variance,
-              const Sizes& image_shape) {
+Tensor convert_deltas(const Tensor& anchors, const Tensor& x, const std::string& anchor_format,
+                      const std::string& box_format, const std::string& encoding,
+                      const Tensor& variance, const Sizes& image_shape) {
   return F(anchors, x, anchor_format, box_format, {encoding, variance, image_shape});
 }
 
@@ -66,7 +68,7 @@ CRESCENT_REGISTER(boxes) {
            "bounding_boxes.affine_transform(boxes, angle, translate_x, translate_y, scale, "
            "shear_x, shear_y, height, width, center_x=None, center_y=None, "
            "bounding_box_format='xyxy')",
-           &transformed,
+           &transform_boxes,
            "The bounding boxes after an affine transform of the images; angle and shear in "
            "degrees, translation as a fraction of the size.")
       .add("CropBoxes",
@@ -75,16 +77,16 @@ CRESCENT_REGISTER(boxes) {
       .add("PadBoxes",
            "bounding_boxes.pad(boxes, top, left, height=None, width=None, "
            "bounding_box_format='xyxy')",
-           &padded, "Boxes relative to an image that was padded.")
+           &shift_to_unpadded, "Boxes relative to an image that was padded.")
       .add("EncodeBoxes",
            "bounding_boxes.encode_box_to_deltas(anchors, boxes, anchor_format, box_format, "
            "encoding_format='center_yxhw', variance=None, image_shape=None)",
-           &deltas<bounding_boxes::encode_box_to_deltas>,
+           &convert_deltas<bounding_boxes::encode_box_to_deltas>,
            "The offsets of boxes from anchors, which a detector learns.")
       .add("DecodeBoxes",
            "bounding_boxes.decode_deltas_to_boxes(anchors, boxes_delta, anchor_format, "
            "box_format, encoded_format='center_yxhw', variance=None, image_shape=None)",
-           &deltas<bounding_boxes::decode_deltas_to_boxes>,
+           &convert_deltas<bounding_boxes::decode_deltas_to_boxes>,
            "The boxes that lie at these offsets from anchors.")
       .add("BoxIoU",
            "bounding_boxes.compute_iou(boxes1, boxes2, bounding_box_format, use_masking=False, "

@@ -151,23 +151,24 @@ class Rot90Kernel final : public CpuKernel {
   template <class T>
   void run_as(const CpuArguments& a) const {
     constexpr int64_t kStrip = kStripColumns<T>;
-    const int64_t strips = (columns_ + kStrip - 1) / kStrip;
+    const int64_t strips_per_row = (columns_ + kStrip - 1) / kStrip;
     const int64_t grain =
         std::max<int64_t>(1, 2 * kTaskElements / (kStrip * std::max<int64_t>(rows_, 1)));
-    a.threads.blocks(outer_ * middle_ * strips, grain, [&](int64_t begin, int64_t end) {
+    a.threads.blocks(outer_ * middle_ * strips_per_row, grain, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i)
-        rotate_strip<T>(a, i / strips / middle_, i / strips % middle_, i % strips * kStrip);
+        rotate_strip<T>(a, i / strips_per_row / middle_, i / strips_per_row % middle_,
+                        i % strips_per_row * kStrip);
     });
   }
   /// Rotates the strip of columns that begins with column `first_column`.
   template <class T>
-  void rotate_strip(const CpuArguments& a, int64_t outer, int64_t middle,
+  void rotate_strip(const CpuArguments& a, int64_t outer, int64_t middle_index,
                     int64_t first_column) const {
     const int64_t from_stride = middle_ * columns_, to_stride = middle_ * rows_,
                   size = rows_ * from_stride;
     const int64_t columns = std::min(kStripColumns<T>, columns_ - first_column);
-    const T* from = a.in<T>(0) + outer * size + middle * columns_ + first_column;
-    T* to = a.out<T>(0) + outer * size + middle * rows_;
+    const T* from = a.in<T>(0) + outer * size + middle_index * columns_ + first_column;
+    T* to = a.out<T>(0) + outer * size + middle_index * rows_;
     if (rotates_back_)
       rotate_lines(from + (rows_ - 1) * from_stride, -from_stride, columns,
                    to + first_column * to_stride, to_stride);
@@ -270,14 +271,15 @@ class CumprodKernel final : public CpuKernel {
     return dtype_ != DType::bfloat16 && dtype_ != DType::float16;
   }
   void run(const CpuArguments& a) override {
-    const int64_t tiles = (view_.inner + kProductTile - 1) / kProductTile;
+    const int64_t tiles_per_row = (view_.inner + kProductTile - 1) / kProductTile;
     const int64_t work = std::max<int64_t>(1, view_.length * std::min(view_.inner, kProductTile));
     with_type(dtype_, [&]<class T>(T) {
-      a.threads.blocks(view_.lines() * tiles, std::max<int64_t>(1, kTaskElements / work),
+      a.threads.blocks(view_.lines() * tiles_per_row, std::max<int64_t>(1, kTaskElements / work),
                        [&](int64_t begin, int64_t end) {
                          for (int64_t i = begin; i < end; ++i) {
-                           const int64_t first_column = i % tiles * kProductTile;
-                           multiply<T>(view_, a.in<T>(0), a.out<T>(0), i / tiles, first_column,
+                           const int64_t first_column = i % tiles_per_row * kProductTile;
+                           multiply<T>(view_, a.in<T>(0), a.out<T>(0), i / tiles_per_row,
+                                       first_column,
                                        std::min(first_column + kProductTile, view_.inner));
                          }
                        });

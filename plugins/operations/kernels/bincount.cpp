@@ -21,8 +21,9 @@ class Bins {
                        (static_cast<double>(edges[bin_count]) - static_cast<double>(edges[0]))) {}
   int64_t operator()(T x) const {
     if (!(x >= edges_[0] && x <= edges_[bin_count_])) return -1;
-    const double guess = (static_cast<double>(x) - static_cast<double>(edges_[0])) * bins_per_unit_;
-    int64_t bin = std::clamp<int64_t>(static_cast<int64_t>(guess), 0, bin_count_ - 1);
+    const double guessed_bin =
+        (static_cast<double>(x) - static_cast<double>(edges_[0])) * bins_per_unit_;
+    int64_t bin = std::clamp<int64_t>(static_cast<int64_t>(guessed_bin), 0, bin_count_ - 1);
     while (bin > 0 && x < edges_[bin]) --bin;
     while (bin + 1 < bin_count_ && x >= edges_[bin + 1]) ++bin;
     return bin;

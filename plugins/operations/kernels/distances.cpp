@@ -124,18 +124,19 @@ class DistancesKernel final : public CpuKernel {
                        for (int64_t i = begin; i < end; ++i) fill_panel(a.in<T>(1), i, panels);
                      });
     // Tiles of the other rows stay in the cache while several rows of x are compared with them.
-    const int64_t tile = std::max<int64_t>(1, kTile / panel_size) * lane_count;
+    const int64_t rows_per_tile = std::max<int64_t>(1, kTile / panel_size) * lane_count;
     const int64_t max_rows =
         std::max<int64_t>(1, kTaskElements / std::max<int64_t>(1, other_rows_ * width_));
-    const auto loop = loop_of(T());
-    a.threads.blocks(rows_, (std::min<int64_t>(max_rows, 64) + kRows - 1) / kRows * kRows,
-                     [&](int64_t begin, int64_t end) {
-                       for (int64_t first_other_row = 0; first_other_row < other_rows_;
-                            first_other_row += tile)
-                         loop(a.in<T>(0) + begin * width_, panels + first_other_row * width_,
-                              end - begin, std::min(tile, other_rows_ - first_other_row), width_,
-                              other_rows_, a.out<T>(0) + begin * other_rows_ + first_other_row);
-                     });
+    const auto distance_loop = loop_of(T());
+    a.threads.blocks(
+        rows_, (std::min<int64_t>(max_rows, 64) + kRows - 1) / kRows * kRows,
+        [&](int64_t begin, int64_t end) {
+          for (int64_t first_other_row = 0; first_other_row < other_rows_;
+               first_other_row += rows_per_tile)
+            distance_loop(a.in<T>(0) + begin * width_, panels + first_other_row * width_,
+                          end - begin, std::min(rows_per_tile, other_rows_ - first_other_row),
+                          width_, other_rows_, a.out<T>(0) + begin * other_rows_ + first_other_row);
+        });
   }
   /// Packs rows into panels; the last panel is padded with zeros.
   template <class T>

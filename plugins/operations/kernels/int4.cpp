@@ -38,11 +38,11 @@ struct BlockColumns {
   Floats zero[kVectors] = {};  ///< kOffset + 8 + zero point
 
   CRESCENT_IN_CLONES BlockColumns(const Int4Matrix& m, int64_t block, int64_t first_column,
-                                  int64_t count, int64_t pass) {
+                                  int64_t count, int64_t pass_index) {
     const int64_t begin = block * m.columns + first_column;
     for (int64_t lane = 0; lane < kLanes; ++lane)
       for (int64_t i = 0; i < kVectors; ++i) {
-        const int64_t column = lane * kPerLane + pass * kVectors + i;
+        const int64_t column = lane * kPerLane + pass_index * kVectors + i;
         if (column >= count) continue;
         scale[i][lane] = m.scale[begin + column];
         zero[i][lane] = kOffset + 8 + static_cast<float>(m.zero[begin + column]);
@@ -52,7 +52,7 @@ struct BlockColumns {
 
 /// Computes value - zero for the values in a tile of a row, of which `count` bytes exist. The sign
 /// bits of all values are inverted, which adds 8, so that they become integers from 0 to 15.
-template <int64_t pass, bool is_whole>
+template <int64_t pass_index, bool is_whole>
 CRESCENT_IN_CLONES void compute_differences(const int8_t* bytes, int64_t count,
                                             const BlockColumns& block, Floats* values) {
   Integers nibbles = {};
@@ -61,7 +61,7 @@ CRESCENT_IN_CLONES void compute_differences(const int8_t* bytes, int64_t count,
 #pragma GCC unroll 4
   for (int64_t i = 0; i < kVectors; ++i) {
     const Integers bits =
-        ((nibbles >> static_cast<uint32_t>(4 * (pass * kVectors + i))) & 15) | kOffsetBits;
+        ((nibbles >> static_cast<uint32_t>(4 * (pass_index * kVectors + i))) & 15) | kOffsetBits;
     Floats number;
     std::memcpy(&number, &bits, sizeof bits);
     values[i] = number - block.zero[i];
@@ -69,29 +69,29 @@ CRESCENT_IN_CLONES void compute_differences(const int8_t* bytes, int64_t count,
 }
 
 /// Writes the columns that a pass has computed.
-CRESCENT_IN_CLONES void store(const Floats* values, int64_t pass, int64_t count, float* to) {
+CRESCENT_IN_CLONES void store(const Floats* values, int64_t pass_index, int64_t count, float* to) {
   for (int64_t lane = 0; lane < kLanes; ++lane)
     for (int64_t i = 0; i < kVectors; ++i) {
-      const int64_t column = lane * kPerLane + pass * kVectors + i;
+      const int64_t column = lane * kPerLane + pass_index * kVectors + i;
       if (column < count) to[column] = values[i][lane];
     }
 }
 
 /// Computes products of `lines` lines of x (lines, m.rows) with some columns of the tile that
 /// begins at column `first_column`, and writes them to y (lines, m.columns).
-template <int64_t lines, int64_t pass, bool is_whole>
+template <int64_t lines, int64_t pass_index, bool is_whole>
 CRESCENT_IN_CLONES void multiply_pass(const Int4Matrix& m, const float* x, int64_t first_column,
                                       int64_t count, float* y) {
   const int64_t stride = m.bytes_per_row(), bytes = (count + 1) / 2;
   Floats totals[lines][kVectors] = {};
   for (int64_t block = 0; block * m.block_size < m.rows; ++block) {
-    const BlockColumns columns(m, block, first_column, count, pass);
+    const BlockColumns columns(m, block, first_column, count, pass_index);
     const int64_t end = std::min(m.rows, (block + 1) * m.block_size);
     Floats sums[lines][kVectors] = {};
     for (int64_t k = block * m.block_size; k < end; ++k) {
       Floats values[kVectors];
-      compute_differences<pass, is_whole>(m.bytes + k * stride + first_column / 2, bytes, columns,
-                                          values);
+      compute_differences<pass_index, is_whole>(m.bytes + k * stride + first_column / 2, bytes,
+                                                columns, values);
 #pragma GCC unroll 4
       for (int64_t line = 0; line < lines; ++line)
 #pragma GCC unroll 4
@@ -103,10 +103,10 @@ CRESCENT_IN_CLONES void multiply_pass(const Int4Matrix& m, const float* x, int64
       for (int64_t i = 0; i < kVectors; ++i) totals[line][i] += sums[line][i] * columns.scale[i];
   }
   for (int64_t line = 0; line < lines; ++line)
-    store(totals[line], pass, count, y + line * m.columns + first_column);
+    store(totals[line], pass_index, count, y + line * m.columns + first_column);
 }
 
-/// Calls f<pass, is_whole>() for both passes over a tile with `count` columns.
+/// Calls f<pass_index, is_whole>() for both passes over a tile with `count` columns.
 template <class F>
 CRESCENT_IN_CLONES void for_each_pass(int64_t count, F f) {
   if (count == kTileColumns) {
@@ -122,8 +122,8 @@ template <int64_t lines>
 CRESCENT_IN_CLONES void multiply_lines(const Int4Matrix& m, const float* x, int64_t first_column,
                                        int64_t count, float* y) {
   for_each_pass(
-      count, [&]<int64_t pass, bool is_whole>() __attribute__((always_inline)) {
-        multiply_pass<lines, pass, is_whole>(m, x, first_column, count, y);
+      count, [&]<int64_t pass_index, bool is_whole>() __attribute__((always_inline)) {
+        multiply_pass<lines, pass_index, is_whole>(m, x, first_column, count, y);
       });
 }
 
@@ -143,16 +143,16 @@ CRESCENT_IN_CLONES void multiply_columns(const Int4Matrix& m, const float* x, in
 }
 
 /// Computes rows [begin, end) of some columns of a tile; the rows belong to one block.
-template <int64_t pass, bool is_whole>
+template <int64_t pass_index, bool is_whole>
 CRESCENT_IN_CLONES void convert_pass(const Int4Matrix& m, int64_t begin, int64_t end,
                                      int64_t first_column, int64_t count, float* to) {
-  const BlockColumns columns(m, begin / m.block_size, first_column, count, pass);
+  const BlockColumns columns(m, begin / m.block_size, first_column, count, pass_index);
   for (int64_t row = begin; row < end; ++row) {
     Floats values[kVectors];
-    compute_differences<pass, is_whole>(m.bytes + row * m.bytes_per_row() + first_column / 2,
-                                        (count + 1) / 2, columns, values);
+    compute_differences<pass_index, is_whole>(m.bytes + row * m.bytes_per_row() + first_column / 2,
+                                              (count + 1) / 2, columns, values);
     for (int64_t i = 0; i < kVectors; ++i) values[i] *= columns.scale[i];
-    store(values, pass, count, to + row * m.columns + first_column);
+    store(values, pass_index, count, to + row * m.columns + first_column);
   }
 }
 
@@ -163,8 +163,8 @@ CRESCENT_IN_CLONES void convert_rows(const Int4Matrix& m, int64_t begin, int64_t
     for (int64_t first_column = 0; first_column < m.columns; first_column += kTileColumns) {
       const int64_t count = std::min(kTileColumns, m.columns - first_column);
       for_each_pass(
-          count, [&]<int64_t pass, bool is_whole>() __attribute__((always_inline)) {
-            convert_pass<pass, is_whole>(m, row, block_end, first_column, count, to);
+          count, [&]<int64_t pass_index, bool is_whole>() __attribute__((always_inline)) {
+            convert_pass<pass_index, is_whole>(m, row, block_end, first_column, count, to);
           });
     }
   }

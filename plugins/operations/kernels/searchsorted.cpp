@@ -68,30 +68,32 @@ template <class T>
 class NumberSet {
  public:
   /// The bytes of memory that a set of `count` numbers needs.
-  static size_t bytes(int64_t count) { return count > kMaxCompared ? slots(count) * sizeof(T) : 0; }
+  static size_t bytes(int64_t count) {
+    return count > kMaxComparedNumbers ? slot_count(count) * sizeof(T) : 0;
+  }
 
   NumberSet(const T* numbers, int64_t count, std::byte* memory)
       : numbers_(numbers), count_(count), bytes_(bytes(count)) {
     const T* first = std::find_if(numbers, numbers + count, [](T x) { return x == x; });
     // NaN equals no number, so a set of only NaN is empty
     if (first == numbers + count) count_ = 0;
-    if (count_ <= kMaxCompared) return;
-    if (std::is_integral_v<T> && mark(reinterpret_cast<uint8_t*>(memory))) return;
+    if (count_ <= kMaxComparedNumbers) return;
+    if (std::is_integral_v<T> && mark_numbers(reinterpret_cast<uint8_t*>(memory))) return;
     fill(reinterpret_cast<T*>(memory), *first);
   }
   /// For each x in [begin, end), writes `value_if_found` if x is in the set, and the other boolean
   /// if it is not.
   void write_membership(const T* x, int64_t begin, int64_t end, bool value_if_found,
                         bool* to) const {
-    if (count_ <= kMaxCompared) return compare(x, begin, end, value_if_found, to);
+    if (count_ <= kMaxComparedNumbers) return compare(x, begin, end, value_if_found, to);
     for (int64_t i = begin; i < end; ++i)
       to[i] = (marks_ ? is_marked(x[i]) : is_in(x[i])) == value_if_found;
   }
 
  private:
-  static constexpr int64_t kMaxCompared = 32;
+  static constexpr int64_t kMaxComparedNumbers = 32;
 
-  static size_t slots(int64_t count) {
+  static size_t slot_count(int64_t count) {
     return std::bit_ceil(std::max<size_t>(4 * static_cast<size_t>(count), 4096));
   }
 
@@ -100,7 +102,7 @@ class NumberSet {
   uint64_t offset(T x) const {
     return static_cast<uint64_t>(static_cast<int64_t>(x)) - static_cast<uint64_t>(low_);
   }
-  bool mark(uint8_t* marks) {
+  bool mark_numbers(uint8_t* marks) {
     const auto [low, high] = std::minmax_element(numbers_, numbers_ + count_);
     low_ = static_cast<int64_t>(*low), range_ = offset(*high) + 1;
     if (range_ == 0 || range_ > bytes_) return false;

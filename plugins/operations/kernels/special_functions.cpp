@@ -106,7 +106,7 @@ CRESCENT_CLONES(series_of_i1, bessel_series<1>, (const float* x, float* y, int64
 
 bool is_bessel(Special kind) { return kind == Special::i0 || kind == Special::i1; }
 
-double special(Special kind, double x) {
+double evaluate_special(Special kind, double x) {
   if (std::isnan(x)) return x;
   if (kind == Special::erfinv) return inverse_of_erf(x);
   if (kind == Special::erfc) return std::erfc(x);
@@ -128,7 +128,7 @@ struct SpecialLoop {
         if (is_bessel(kind)) return compute_series(x + begin, y + begin, end - begin);
       }
       for (int64_t i = begin; i < end; ++i)
-        y[i] = static_cast<T>(special(kind, static_cast<double>(x[i])));
+        y[i] = static_cast<T>(evaluate_special(kind, static_cast<double>(x[i])));
     });
   }
 
@@ -142,7 +142,8 @@ struct SpecialLoop {
       (kind == Special::i0 ? series_of_i0 : series_of_i1)(x + block_start, block, block_size);
       for (int64_t i = 0; i < block_size; ++i) {
         const float number = x[block_start + i];
-        if (!(std::abs(number) <= kSeriesEnd)) block[i] = static_cast<float>(special(kind, number));
+        if (!(std::abs(number) <= kSeriesEnd))
+          block[i] = static_cast<float>(evaluate_special(kind, number));
       }
       std::copy_n(block, block_size, y + block_start);
     }

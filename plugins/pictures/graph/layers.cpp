@@ -216,14 +216,14 @@ void LayeredDrawing::sort_layer(std::vector<int>& layer, bool from_above) {
 /// For each segment below a layer, the positions at which it begins and ends.
 std::vector<std::pair<double, double>> LayeredDrawing::ends_below(
     const std::vector<int>& layer) const {
-  std::vector<std::pair<double, double>> ends;
+  std::vector<std::pair<double, double>> segment_ends;
   for (const int item : layer)
     for (const int k : segments_below_[static_cast<size_t>(item)]) {
       const Segment& segment = segments_[static_cast<size_t>(k)];
-      ends.emplace_back(items[static_cast<size_t>(segment.from)].x,
-                        items[static_cast<size_t>(segment.to)].x);
+      segment_ends.emplace_back(items[static_cast<size_t>(segment.from)].x,
+                                items[static_cast<size_t>(segment.to)].x);
     }
-  return ends;
+  return segment_ends;
 }
 
 /// The number of pairs of segments that cross when each item has the position that it has in the
@@ -231,10 +231,12 @@ std::vector<std::pair<double, double>> LayeredDrawing::ends_below(
 int LayeredDrawing::crossings() const {
   int count = 0;
   for (const std::vector<int>& layer : layers_) {
-    const auto ends = ends_below(layer);
-    for (size_t a = 0; a < ends.size(); ++a)
-      for (size_t b = a + 1; b < ends.size(); ++b)
-        count += (ends[a].first - ends[b].first) * (ends[a].second - ends[b].second) < 0;
+    const auto segment_ends = ends_below(layer);
+    for (size_t a = 0; a < segment_ends.size(); ++a)
+      for (size_t b = a + 1; b < segment_ends.size(); ++b)
+        count += (segment_ends[a].first - segment_ends[b].first) *
+                     (segment_ends[a].second - segment_ends[b].second) <
+                 0;
   }
   return count;
 }

@@ -16,7 +16,7 @@ constexpr Color kHeadingColor{0xdc, 0xe8, 0xf6}, kGroupColor{0x80, 0x80, 0x80};
 
 /// The layout of a group: the positions of its contents relative to its upper left corner, and the
 /// points where edges enter and leave the group.
-struct Block {
+struct LayoutBlock {
   double width = 0, height = 0;
   std::vector<std::pair<int, Point>> nodes;  // upper left corners of nodes
   std::vector<std::pair<int, Box>> frames;   // frames of nested groups
@@ -27,7 +27,7 @@ struct Block {
 };
 
 /// Exchanges the axes of a point or a size, as is done for graphs that run from left to right.
-Point transposed(Point p) { return {p.y, p.x}; }
+Point swap_coordinates(Point p) { return {p.y, p.x}; }
 
 class GraphLayout {
  public:
@@ -43,10 +43,10 @@ class GraphLayout {
   }
 
   Scene run() {
-    const Block layout = block_of(-1);
+    const LayoutBlock layout = block_of(-1);
     const double margin = metrics_.in_cells ? 0 : 12;
     extent_ = {layout.width + 2 * margin, layout.height + 2 * margin};
-    const Point size = is_horizontal_ ? transposed(extent_) : extent_;
+    const Point size = is_horizontal_ ? swap_coordinates(extent_) : extent_;
     scene_.width = std::max(size.x, 1.0);
     scene_.height = std::max(size.y, 1.0);
     draw(layout, {margin, margin});
@@ -78,7 +78,7 @@ class GraphLayout {
   /// bottom.
   Point extent_of(int node) const {
     const Point size = sizes_[static_cast<size_t>(node)];
-    return is_horizontal_ ? transposed(size) : size;
+    return is_horizontal_ ? swap_coordinates(size) : size;
   }
 
   Spacing spacing() const {
@@ -113,11 +113,11 @@ class GraphLayout {
     std::map<int, int> entries;
     // for each node with edges that leave the group, the index of the place where they leave
     std::map<int, int> exits;
-    std::map<int, Block> blocks;     // the layouts of the groups directly inside of this one
-    std::vector<bool> ends_at_node;  // for each edge of the drawing, whether it ends at a node
+    std::map<int, LayoutBlock> blocks;  // the layouts of the groups directly inside of this one
+    std::vector<bool> ends_at_node;     // for each edge of the drawing, whether it ends at a node
   };
 
-  Block block_of(int group) {
+  LayoutBlock block_of(int group) {
     GroupContents contents{LayeredDrawing(spacing()), {}, {}, {}, {}, {}, {}};
     add_items(contents, group);
     add_edges(contents, group);
@@ -139,7 +139,7 @@ class GraphLayout {
         const Point size = extent_of(node);
         contents.node_items[node] = add(size.x, size.y);
       } else if (!contents.group_items.count(nested_group)) {
-        const Block& block = contents.blocks[nested_group] = block_of(nested_group);
+        const LayoutBlock& block = contents.blocks[nested_group] = block_of(nested_group);
         contents.group_items[nested_group] = add(block.width, block.height);
       }
     }
@@ -175,18 +175,18 @@ class GraphLayout {
   int begin_item(GroupContents& contents, int node, int group, Edge& drawn_edge) const {
     const int nested_group = inner_group(node, group);
     if (nested_group < 0) return contents.node_items[node];
-    const Block& block = contents.blocks[nested_group];
-    if (const auto exit = block.exits.find(node); exit != block.exits.end())
-      drawn_edge.start_offset = exit->second - block.width / 2;
+    const LayoutBlock& block = contents.blocks[nested_group];
+    if (const auto node_exit = block.exits.find(node); node_exit != block.exits.end())
+      drawn_edge.start_offset = node_exit->second - block.width / 2;
     return contents.group_items[nested_group];
   }
 
   int end_item(GroupContents& contents, int edge, int node, int group, Edge& drawn_edge) const {
     const int nested_group = inner_group(node, group);
     if (nested_group < 0) return contents.node_items[node];
-    const Block& block = contents.blocks[nested_group];
-    if (const auto entry = block.entries.find(edge); entry != block.entries.end())
-      drawn_edge.end_offset = entry->second - block.width / 2;
+    const LayoutBlock& block = contents.blocks[nested_group];
+    if (const auto edge_entry = block.entries.find(edge); edge_entry != block.entries.end())
+      drawn_edge.end_offset = edge_entry->second - block.width / 2;
     return contents.group_items[nested_group];
   }
 
@@ -200,8 +200,8 @@ class GraphLayout {
     return group < 0 || metrics_.in_cells ? 0 : metrics_.line_height + 2;
   }
 
-  Block finished_block(GroupContents& contents, int group) {
-    Block block;
+  LayoutBlock finished_block(GroupContents& contents, int group) {
+    LayoutBlock block;
     const Point pad = padding(group);
     // The label is at the top, inside of the frame. In a layout from left to right, whose axes are
     // exchanged at the end, its room is on the left before the exchange.
@@ -210,23 +210,25 @@ class GraphLayout {
     block.width = std::max(contents.drawing.width, min_width(group)) + offset.x + pad.x;
     block.height = contents.drawing.height + offset.y + pad.y;
     if (metrics_.in_cells && group >= 0) block.width += std::fmod(block.width, 2) == 0;
-    const auto moved = [&](Point p) { return Point{p.x + offset.x, p.y + offset.y}; };
+    const auto shift_by_offset = [&](Point p) { return Point{p.x + offset.x, p.y + offset.y}; };
     const auto corner = [&](int item) {
       const Item& i = contents.drawing.items[static_cast<size_t>(item)];
-      return moved({i.x - i.width / 2, i.top});
+      return shift_by_offset({i.x - i.width / 2, i.top});
     };
     for (const auto& [node, item] : contents.node_items)
       block.nodes.emplace_back(node, corner(item));
     for (const auto& [nested_group, item] : contents.group_items)
       insert_block(block, contents.blocks[nested_group], nested_group, corner(item));
     for (const auto& [edge, item] : contents.entries)
-      block.entries[edge] = moved({contents.drawing.items[static_cast<size_t>(item)].x, 0}).x;
+      block.entries[edge] =
+          shift_by_offset({contents.drawing.items[static_cast<size_t>(item)].x, 0}).x;
     for (const auto& [node, item] : contents.exits)
-      block.exits[node] = moved({contents.drawing.items[static_cast<size_t>(item)].x, 0}).x;
+      block.exits[node] =
+          shift_by_offset({contents.drawing.items[static_cast<size_t>(item)].x, 0}).x;
     for (size_t i = 0; i < contents.drawing.edges.size(); ++i) {
       const Edge& drawn_edge = contents.drawing.edges[i];
       Line line{.points = {}, .is_rule = true, .has_arrow = contents.ends_at_node[i]};
-      for (const Point& p : drawn_edge.route) line.points.push_back(moved(p));
+      for (const Point& p : drawn_edge.route) line.points.push_back(shift_by_offset(p));
       // The ends of edges that enter or leave the group are at its frame.
       if (contents.drawing.items[static_cast<size_t>(drawn_edge.from)].pin == Item::kFirst)
         line.points.front().y = 0;
@@ -243,18 +245,19 @@ class GraphLayout {
     return metrics_.width(graph_.groups[static_cast<size_t>(group)].label);
   }
 
-  static void insert_block(Block& block, const Block& nested_block, int group, Point at) {
-    const auto moved = [&](Point p) { return Point{p.x + at.x, p.y + at.y}; };
+  static void insert_block(LayoutBlock& block, const LayoutBlock& nested_block, int group,
+                           Point at) {
+    const auto shift_by_offset = [&](Point p) { return Point{p.x + at.x, p.y + at.y}; };
     block.frames.emplace_back(
         group, Box{.at = at, .width = nested_block.width, .height = nested_block.height});
     for (const auto& [nested_group, frame] : nested_block.frames) {
       block.frames.emplace_back(nested_group, frame);
-      block.frames.back().second.at = moved(frame.at);
+      block.frames.back().second.at = shift_by_offset(frame.at);
     }
     for (const auto& [node, corner] : nested_block.nodes)
-      block.nodes.emplace_back(node, moved(corner));
+      block.nodes.emplace_back(node, shift_by_offset(corner));
     for (Line line : nested_block.lines) {
-      for (Point& p : line.points) p = moved(p);
+      for (Point& p : line.points) p = shift_by_offset(p);
       block.lines.push_back(std::move(line));
     }
   }
@@ -264,21 +267,21 @@ class GraphLayout {
   /// Converts a region from layout coordinates to scene coordinates.
   Box to_scene(Point at, Point size) const {
     if (is_reversed_) at.y = extent_.y - at.y - size.y;
-    if (is_horizontal_) at = transposed(at), size = transposed(size);
+    if (is_horizontal_) at = swap_coordinates(at), size = swap_coordinates(size);
     return {.at = at, .width = size.x, .height = size.y};
   }
 
-  void draw(const Block& layout, Point margin) {
-    const auto moved = [&](Point p) { return Point{p.x + margin.x, p.y + margin.y}; };
+  void draw(const LayoutBlock& layout, Point margin) {
+    const auto shift_by_offset = [&](Point p) { return Point{p.x + margin.x, p.y + margin.y}; };
     for (const auto& [group, frame] : layout.frames)
-      draw_frame(group, to_scene(moved(frame.at), {frame.width, frame.height}));
+      draw_frame(group, to_scene(shift_by_offset(frame.at), {frame.width, frame.height}));
     for (Line line : layout.lines) {
-      for (Point& p : line.points) p = to_scene(moved(p), {0, 0}).at;
+      for (Point& p : line.points) p = to_scene(shift_by_offset(p), {0, 0}).at;
       line.width = 1.2;
       scene_.elements.push_back(std::move(line));
     }
     for (const auto& [node, corner] : layout.nodes)
-      draw_node(node, to_scene(moved(corner), extent_of(node)));
+      draw_node(node, to_scene(shift_by_offset(corner), extent_of(node)));
   }
 
   void draw_frame(int group, Box frame) {

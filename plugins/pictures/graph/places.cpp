@@ -21,13 +21,13 @@ Pool joined(const Pool& left, const Pool& right) {
           left.count + right.count};
 }
 
-/// The ascending numbers whose weighted squared distance from `preferred` is least, found by the
-/// pool-adjacent-violators algorithm (isotonic regression).
-std::vector<double> isotonic_regression(const std::vector<double>& preferred,
+/// The ascending numbers whose weighted squared distance from `preferred_positions` is least, found
+/// by the pool-adjacent-violators algorithm (isotonic regression).
+std::vector<double> isotonic_regression(const std::vector<double>& preferred_positions,
                                         const std::vector<double>& weights) {
   std::vector<Pool> pools;
-  for (size_t i = 0; i < preferred.size(); ++i) {
-    Pool merged_pool{preferred[i], weights[i], 1};
+  for (size_t i = 0; i < preferred_positions.size(); ++i) {
+    Pool merged_pool{preferred_positions[i], weights[i], 1};
     for (; !pools.empty() && pools.back().mean > merged_pool.mean; pools.pop_back())
       merged_pool = joined(pools.back(), merged_pool);
     pools.push_back(merged_pool);
@@ -37,15 +37,16 @@ std::vector<double> isotonic_regression(const std::vector<double>& preferred,
   return result;
 }
 
-/// The positions, at least `distances` apart, whose weighted squared distance from `preferred` is
-/// least.
-std::vector<double> spaced_positions(const std::vector<double>& preferred,
+/// The positions, at least `distances` apart, whose weighted squared distance from
+/// `preferred_positions` is least.
+std::vector<double> spaced_positions(const std::vector<double>& preferred_positions,
                                      const std::vector<double>& weights,
                                      const std::vector<double>& distances) {
-  std::vector<double> shifts{0}, relative;
+  std::vector<double> shifts{0}, relative_positions;
   for (const double distance : distances) shifts.push_back(shifts.back() + distance);
-  for (size_t i = 0; i < preferred.size(); ++i) relative.push_back(preferred[i] - shifts[i]);
-  std::vector<double> positions = isotonic_regression(relative, weights);
+  for (size_t i = 0; i < preferred_positions.size(); ++i)
+    relative_positions.push_back(preferred_positions[i] - shifts[i]);
+  std::vector<double> positions = isotonic_regression(relative_positions, weights);
   for (size_t i = 0; i < positions.size(); ++i) positions[i] += shifts[i];
   return positions;
 }
@@ -86,15 +87,15 @@ double LayeredDrawing::preferred_x(int item_number, bool from_above) const {
 }
 
 void LayeredDrawing::move_to_preferred_positions(const std::vector<int>& layer, bool from_above) {
-  std::vector<double> preferred, weights, distances;
+  std::vector<double> preferred_positions, weights, distances;
   for (size_t i = 0; i < layer.size(); ++i) {
     const auto item = static_cast<size_t>(layer[i]);
     const bool has_segments = !(from_above ? segments_above_[item] : segments_below_[item]).empty();
-    preferred.push_back(preferred_x(layer[i], from_above));
+    preferred_positions.push_back(preferred_x(layer[i], from_above));
     weights.push_back(items[item].is_dummy ? 4 : has_segments ? 1 : 0.1);
     if (i > 0) distances.push_back(distance(layer[i - 1], layer[i]));
   }
-  const std::vector<double> positions = spaced_positions(preferred, weights, distances);
+  const std::vector<double> positions = spaced_positions(preferred_positions, weights, distances);
   for (size_t i = 0; i < layer.size(); ++i) items[static_cast<size_t>(layer[i])].x = positions[i];
 }
 
@@ -171,11 +172,11 @@ void LayeredDrawing::choose_ports_of(size_t item_index) {
   const double gap =
       std::min(spacing_.ports,
                (item.width - 2 * margin) / std::max<double>(1, movable_segments.size() - 1.0));
-  std::vector<double> preferred;
+  std::vector<double> preferred_positions;
   for (const Segment* segment : movable_segments)
-    preferred.push_back(std::clamp(begin_x(*segment), min, max));
+    preferred_positions.push_back(std::clamp(begin_x(*segment), min, max));
   const std::vector<double> positions =
-      spaced_positions(preferred, std::vector<double>(movable_segments.size(), 1),
+      spaced_positions(preferred_positions, std::vector<double>(movable_segments.size(), 1),
                        std::vector(movable_segments.size() - 1, gap));
   const double shift = shift_into(positions, 2 * item.x - max, max);
   for (size_t k = 0; k < movable_segments.size(); ++k) {
@@ -254,13 +255,13 @@ int LayeredDrawing::assign_tracks(int layer) {
 /// overlap.
 int LayeredDrawing::Bundle::track_below(const std::vector<Bundle>& other_bundles,
                                         double tolerance) const {
-  int first_free = 0;
+  int first_free_track = 0;
   for (const Bundle& other : other_bundles) {
     const bool overlaps = other.min_x - tolerance < max_x && min_x - tolerance < other.max_x;
     if (overlaps || ends_at(other.start_x, tolerance))
-      first_free = std::max(first_free, other.track + 1);
+      first_free_track = std::max(first_free_track, other.track + 1);
   }
-  return first_free;
+  return first_free_track;
 }
 
 double LayeredDrawing::max_height_in(const std::vector<int>& layer) const {

@@ -45,11 +45,11 @@ void ColorBar::draw(Scene& scene, const Metrics& metrics, Point at, double heigh
   double free_y = at.y + height;
   for (size_t i = 0; i < ticks_.values.size(); ++i) {
     const double share = range_.share(ticks_.values[i]);
-    const double half_line = std::min(metrics.line_height, height) / 2;
-    const double middle =
-        std::clamp(at.y + height * (1 - share), at.y + half_line, at.y + height - half_line);
-    if (middle + half_line > free_y + 1e-9) continue;
-    free_y = middle - half_line;
+    const double half_line_height = std::min(metrics.line_height, height) / 2;
+    const double middle = std::clamp(at.y + height * (1 - share), at.y + half_line_height,
+                                     at.y + height - half_line_height);
+    if (middle + half_line_height > free_y + 1e-9) continue;
+    free_y = middle - half_line_height;
     scene.elements.push_back(Text{.at = {left + strip_width(metrics) + text_gap(metrics), middle},
                                   .text = ticks_.texts[i]});
   }

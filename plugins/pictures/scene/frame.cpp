@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kTickLength = 5;  // length of a tick in pixels
 
-double widest(const Metrics& metrics, const std::vector<std::string>& texts) {
+double max_width_of(const Metrics& metrics, const std::vector<std::string>& texts) {
   double width = 0;
   for (const std::string& text : texts) width = std::max(width, metrics.width(text));
   return width;
@@ -83,7 +83,7 @@ void Frame::choose_area(const Scene& scene, const Metrics& metrics, double top) 
   y_ticks_ = ticks_in(
       y, static_cast<int>(area_.height() / (in_cells ? 3 : 2.2 * metrics.line_height)) + 1);
   const double left =
-      widest(metrics, y_ticks_.texts) +
+      max_width_of(metrics, y_ticks_.texts) +
       (in_cells ? 2 : kTickLength + 12 + (ylabel.empty() ? 0 : metrics.line_height));
   area_.right = scene.width - (in_cells ? 1 : 16);
   area_.left = std::min(left, area_.right - (in_cells ? 2 : 10));
@@ -91,7 +91,7 @@ void Frame::choose_area(const Scene& scene, const Metrics& metrics, double top) 
   // In a terminal, points keep a distance of half a dot of a Braille character from the edges.
   if (in_cells) inset_ = {0.25, 0.125};
   const double label_width =
-      widest(metrics, ticks_in(x, 5, has_integer_x).texts) + (in_cells ? 3 : 24);
+      max_width_of(metrics, ticks_in(x, 5, has_integer_x).texts) + (in_cells ? 3 : 24);
   x_ticks_ = ticks_in(x, std::max(1, static_cast<int>(area_.width() / label_width)), has_integer_x);
 }
 

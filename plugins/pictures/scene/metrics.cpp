@@ -53,8 +53,8 @@ double Metrics::width(std::string_view text, double scale) const {
 std::string fitted_text(const Metrics& metrics, const std::string& text, double width) {
   if (metrics.width(text) <= width) return text;
   for (size_t count = letters_in(text); count-- > 0;) {
-    const std::string cut = std::string(first_letters(text, count)) + "…";
-    if (metrics.width(cut) <= width) return cut;
+    const std::string shortened_text = std::string(first_letters(text, count)) + "…";
+    if (metrics.width(shortened_text) <= width) return shortened_text;
   }
   return "";
 }

@@ -21,7 +21,7 @@ struct Ticks {
 };
 
 /// At most `count` ticks in the range: multiples of 1, 2 or 5 times a power of ten (at least 1 if
-/// `integers_only`); the ends of the range if it has no multiple.
-Ticks ticks_in(const Range& range, int count, bool integers_only = false);
+/// `has_integers_only`); the ends of the range if it has no multiple.
+Ticks ticks_in(const Range& range, int count, bool has_integers_only = false);
 
 }  // namespace crescent::pictures

@@ -6,19 +6,19 @@ namespace {
 constexpr double kTitleScale = 1.2;
 constexpr double kBoldWidening = 1.2;  // the largest ratio of the widths of bold and normal letters
 
-double widening(const Metrics& metrics) {
-  return metrics.in_cells ? 1 : kTitleScale * kBoldWidening;
+double title_widening(const Metrics& metrics) {
+  return metrics.in_cells ? 1 : kTitleSize * kBoldWidening;
 }
 
 }  // namespace
 
 double title_width(const Metrics& metrics, const std::string& title) {
-  return metrics.width(title) * widening(metrics);
+  return metrics.width(title) * title_widening(metrics);
 }
 
 Text title_text(const Metrics& metrics, const std::string& title, Point middle, double width) {
   return {.at = middle,
-          .text = fitted_text(metrics, title, width / widening(metrics)),
+          .text = fitted_text(metrics, title, width / title_widening(metrics)),
           .anchor = Anchor::middle,
           .size = kTitleScale,
           .bold = true};

@@ -41,7 +41,7 @@ class CellCanvas {
         rows_(static_cast<int64_t>(std::ceil(scene.height))),
         cells_(static_cast<size_t>(columns_ * rows_)),
         options_(options) {
-    draws_markers_ = !options.unicode || (options.colors == 0 && series_in(scene) > 1);
+    draws_markers_ = !options.unicode || (options.colors == 0 && count_series(scene) > 1);
   }
 
   void draw(const Text& text) {
@@ -110,7 +110,7 @@ class CellCanvas {
     return options.columns > 0 ? std::min(columns, options.columns) : columns;
   }
 
-  static size_t series_in(const Scene& scene) {
+  static size_t count_series(const Scene& scene) {
     size_t max = 0;
     for (const Element& element : scene.elements) {
       if (const auto* line = std::get_if<Line>(&element); line && !line->is_rule)
@@ -219,13 +219,15 @@ class CellCanvas {
   }
 
   void fill_part(int64_t column, int64_t row, double top, double bottom, Color color) {
-    const auto upper = static_cast<double>(row);
-    const double coverage = std::min(bottom, upper + 1) - std::max(top, upper);
-    const auto eighths = static_cast<int>(std::lround(8 * coverage));
-    if (eighths <= 0) return;
-    const bool hangs_from_top = bottom < upper + 1 - 1e-9;
+    const auto cell_top = static_cast<double>(row);
+    const double coverage = std::min(bottom, cell_top + 1) - std::max(top, cell_top);
+    const auto covered_eighths = static_cast<int>(std::lround(8 * coverage));
+    if (covered_eighths <= 0) return;
+    const bool hangs_from_top = bottom < cell_top + 1 - 1e-9;
     if (!options_.unicode) return coverage >= 0.5 ? put(column, row, "#", color) : void();
-    put(column, row, hangs_from_top && eighths < 8 ? (eighths >= 4 ? "▀" : "▔") : kEighths[eighths],
+    put(column, row,
+        hangs_from_top && covered_eighths < 8 ? (covered_eighths >= 4 ? "▀" : "▔")
+                                              : kEighths[covered_eighths],
         color);
   }
 

@@ -8,12 +8,12 @@ namespace crescent::pictures {
 
 std::string kitty_of(const Raster& raster) {
   constexpr size_t kChunkBytes = 4096;
-  const std::string data = base64(encode_png(raster.rgb, raster.rows, raster.columns));
+  const std::string encoded_png = base64(encode_png(raster.rgb, raster.rows, raster.columns));
   std::string text;
-  for (size_t i = 0; i < data.size(); i += kChunkBytes) {
-    const bool has_more = i + kChunkBytes < data.size();
+  for (size_t i = 0; i < encoded_png.size(); i += kChunkBytes) {
+    const bool has_more = i + kChunkBytes < encoded_png.size();
     text += concat("\033_G", i == 0 ? "a=T,f=100,q=2," : "", "m=", has_more ? 1 : 0, ";",
-                   data.substr(i, kChunkBytes), "\033\\");
+                   encoded_png.substr(i, kChunkBytes), "\033\\");
   }
   return text + "\n";
 }

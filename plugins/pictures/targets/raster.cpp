@@ -41,7 +41,7 @@ class Canvas {
     std::vector<std::vector<Point>> pieces;
     for (const auto& [from, to] : segments(line)) {
       pieces.push_back(outline_of_segment(from, to, line.width / 2));
-      if (line.width > 1.5) pieces.push_back(circle(to, line.width / 2));
+      if (line.width > 1.5) pieces.push_back(circle_polygon(to, line.width / 2));
     }
     for (size_t i = 0; i < pieces.size(); i += kSegmentsPerFill)
       fill({pieces.begin() + static_cast<std::ptrdiff_t>(i),
@@ -52,7 +52,7 @@ class Canvas {
   }
 
   void draw(const Dots& dots) {
-    for (const Point& p : dots.points) fill({circle(p, dots.radius)}, dots.color);
+    for (const Point& p : dots.points) fill({circle_polygon(p, dots.radius)}, dots.color);
   }
 
   /// Draws a bitmap. It is magnified by repeating pixels, or reduced by averaging them.
@@ -114,12 +114,13 @@ class Canvas {
     const auto point_at = [&](double d) {
       return Point{from.x + (to.x - from.x) * d / length, from.y + (to.y - from.y) * d / length};
     };
-    for (double done_length = 0; done_length < length;) {
+    for (double dashed_length = 0; dashed_length < length;) {
       const bool is_dash = dash_position < kDashLength;
-      const double step = std::min(
-          (is_dash ? kDashLength : kDashLength + kGapLength) - dash_position, length - done_length);
-      if (is_dash) dashes.push_back({point_at(done_length), point_at(done_length + step)});
-      done_length += step;
+      const double step =
+          std::min((is_dash ? kDashLength : kDashLength + kGapLength) - dash_position,
+                   length - dashed_length);
+      if (is_dash) dashes.push_back({point_at(dashed_length), point_at(dashed_length + step)});
+      dashed_length += step;
       dash_position += step;
       if (dash_position >= kDashLength + kGapLength - 1e-9) dash_position = 0;
     }
@@ -135,7 +136,7 @@ class Canvas {
             {to.x - y, to.y + x}};
   }
 
-  static std::vector<Point> circle(Point middle, double radius) {
+  static std::vector<Point> circle_polygon(Point middle, double radius) {
     std::vector<Point> points;
     for (int i = 0; i < 12; ++i) {
       const double angle = i * M_PI / 6;
@@ -149,7 +150,7 @@ class Canvas {
     std::vector<FT_Vector> points;
     std::vector<short> contour_ends;
     for (const std::vector<Point>& polygon : polygons) {
-      const bool is_positive = area(polygon) > 0;
+      const bool is_positive = signed_area(polygon) > 0;
       for (size_t i = 0; i < polygon.size(); ++i)
         points.push_back(freetype_point(polygon[is_positive ? i : polygon.size() - 1 - i]));
       contour_ends.push_back(static_cast<short>(points.size() - 1));
@@ -166,7 +167,7 @@ class Canvas {
 
   /// The signed area of a polygon. All polygons are filled with the same orientation, because
   /// overlaps of polygons with different orientations would not be filled.
-  static double area(const std::vector<Point>& polygon) {
+  static double signed_area(const std::vector<Point>& polygon) {
     double sum = 0;
     for (size_t i = 0; i < polygon.size(); ++i) {
       const Point a = polygon[i], b = polygon[(i + 1) % polygon.size()];

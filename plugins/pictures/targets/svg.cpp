@@ -27,7 +27,7 @@ std::string hex_color(Color c) {
   return text;
 }
 
-std::string escaped(std::string_view text) {
+std::string escape_xml(std::string_view text) {
   std::string result;
   for (const char c : text) {
     switch (c) {
@@ -70,9 +70,9 @@ std::string write(const Box& box) {
 
 /// The arrow head at the last point of the line.
 std::string write_arrow_head(const Line& line) {
-  const std::vector<Point> head = arrow_head(line);
+  const std::vector<Point> head_points = arrow_head(line);
   std::string points_text;
-  for (const Point& p : head)
+  for (const Point& p : head_points)
     points_text += concat(format_number(p.x), ",", format_number(p.y), " ");
   return concat("<polygon", attribute("points", points_text),
                 attribute("fill", hex_color(line.color)), "/>");
@@ -122,7 +122,7 @@ std::string write(const Text& text) {
                 attribute("font-size", kSvgFontSize * text.size), attribute("text-anchor", anchor),
                 attribute("fill", hex_color(text.color)),
                 text.bold ? attribute("font-weight", "bold") : "", rotation, ">",
-                escaped(text.text), "</text>");
+                escape_xml(text.text), "</text>");
 }
 
 }  // namespace

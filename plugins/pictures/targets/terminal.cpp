@@ -39,7 +39,7 @@ class UnbufferedInput {
     if (has_changed_settings_) tcsetattr(terminal_, TCSANOW, &previous_settings_);
   }
   UnbufferedInput(const UnbufferedInput&) = delete;
-  bool changed() const { return has_changed_settings_; }
+  bool has_changed() const { return has_changed_settings_; }
 
  private:
   int terminal_;
@@ -87,18 +87,22 @@ GraphicsSupport query_graphics() {
   if (terminal < 0) return {};
   const UnbufferedInput mode(terminal);
   const auto deadline = Clock::now() + kAnswerTimeout;
-  if (!mode.changed() || is_readable(terminal, Clock::now())) return {};
+  if (!mode.has_changed() || is_readable(terminal, Clock::now())) return {};
   const std::string attributes = query(terminal, kAskAttributes, deadline);
   if (!has_attributes(attributes)) return {};
   return {says_kitty(query(terminal, kAskKitty, deadline)), says_sixel(attributes)};
 }
 
-int colors_of(std::string_view term) {
-  if (!environment_variable("NO_COLOR").empty() || term == "dumb" || term.empty()) return 0;
+int colors_of(std::string_view terminal_name) {
+  if (!environment_variable("NO_COLOR").empty() || terminal_name == "dumb" || terminal_name.empty())
+    return 0;
   const std::string_view color_support = environment_variable("COLORTERM");
-  if (color_support == "truecolor" || color_support == "24bit" || term.ends_with("-direct"))
+  if (color_support == "truecolor" || color_support == "24bit" ||
+      terminal_name.ends_with("-direct"))
     return 1 << 24;
-  return term.find("256") != term.npos || term.starts_with("xterm-kitty") ? 256 : 16;
+  return terminal_name.find("256") != terminal_name.npos || terminal_name.starts_with("xterm-kitty")
+             ? 256
+             : 16;
 }
 
 /// Whether the locale in the environment variables uses UTF-8. Does not change the locale of the

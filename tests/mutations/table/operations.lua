@@ -44,7 +44,7 @@ return {
     { "dropped term", "kOffset + 8 + static_cast<float>(m.zero[begin + column])", "kOffset + 8" },
     { "wrong bound", "const int64_t end = std::min(m.rows, (block + 1) * m.block_size);",
       "const int64_t end = (block + 1) * m.block_size;" },
-    { "wrong index", "static_cast<uint32_t>(4 * (pass * kVectors + i))",
+    { "wrong index", "static_cast<uint32_t>(4 * (pass_index * kVectors + i))",
       "static_cast<uint32_t>(4 * i)" },
     { "wrong condition", "for (; line < lines; ++line)\n      multiply_lines<1>",
       "for (; line + 1 < lines; ++line)\n      multiply_lines<1>" },

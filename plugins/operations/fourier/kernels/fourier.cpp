@@ -217,16 +217,16 @@ class FourierKernel final : public CpuKernel {
   bool prepare(const CpuRequest& r) override {
     const TensorSpec& x = r.inputs[0];
     if (x.shape.size() == 0) return false;
-    const auto* complex = r.op_as<Fourier>();
-    const bool to_real = r.op_as<RealOfFourier>() != nullptr;
-    const int64_t n = to_real ? r.outputs[0].shape[-1] : x.shape[-1];
+    const auto* fourier_op = r.op_as<Fourier>();
+    const bool gives_real = r.op_as<RealOfFourier>() != nullptr;
+    const int64_t n = gives_real ? r.outputs[0].shape[-1] : x.shape[-1];
     rows_ = RowsTransform(rows_in(x.shape), n,
-                          complex   ? complex->sign
-                          : to_real ? 1
-                                    : -1,
-                          complex   ? TransformKind::complex
-                          : to_real ? TransformKind::half_to_real
-                                    : TransformKind::real_to_half);
+                          fourier_op   ? fourier_op->sign
+                          : gives_real ? 1
+                                       : -1,
+                          fourier_op   ? TransformKind::complex
+                          : gives_real ? TransformKind::half_to_real
+                                       : TransformKind::real_to_half);
     is_float64_ = x.dtype == DType::float64;
     constexpr size_t kMaxMemory = size_t{64} << 20;
     const auto max_workers =

@@ -63,9 +63,9 @@ CRESCENT_IN_CLONES void two_butterfly_stages(V* re, V* im, size_t n, size_t h, c
 template <class V>
 CRESCENT_IN_CLONES void all_stages(V* re, V* im, size_t n, const double* wr, const double* wi) {
   size_t h = 1;
-  if (size_t stages = 0; n > 1) {
-    while ((size_t{1} << stages) < n) ++stages;
-    if (stages % 2 != 0) first_butterfly_stage(re, im, n), h = 2;
+  if (size_t stage_count = 0; n > 1) {
+    while ((size_t{1} << stage_count) < n) ++stage_count;
+    if (stage_count % 2 != 0) first_butterfly_stage(re, im, n), h = 2;
   }
   for (; h < n; h *= 4) two_butterfly_stages(re, im, n, h, wr, wi);
 }
@@ -127,8 +127,8 @@ CRESCENT_IN_CLONES void fold(const V* re, const V* im, size_t half, const double
             odd_im = apart_im * wr[k] - apart_re * wi[k];
     to_re[index] = even_re - odd_im, to_im[index] = even_im + odd_re;
     if (k == 0) continue;
-    const size_t mirrored = indices ? indices[j] : j;
-    to_re[mirrored] = even_re + odd_im, to_im[mirrored] = odd_re - even_im;
+    const size_t target_index = indices ? indices[j] : j;
+    to_re[target_index] = even_re + odd_im, to_im[target_index] = odd_re - even_im;
   }
 }
 
@@ -182,8 +182,8 @@ PowerOfTwoTransform::PowerOfTwoTransform(size_t n, int sign) : reversed_indices_
 }
 
 void PowerOfTwoTransform::run(double* re, double* im, size_t lanes) const {
-  const auto transform = lanes == 1 ? transform_row : transform_rows;
-  transform(re, im, size(), twiddles_.re.data(), twiddles_.im.data());
+  const auto transform_lanes = lanes == 1 ? transform_row : transform_rows;
+  transform_lanes(re, im, size(), twiddles_.re.data(), twiddles_.im.data());
 }
 
 void PowerOfTwoTransform::reorder(double* x, size_t lanes) const {

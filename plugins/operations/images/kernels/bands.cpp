@@ -97,8 +97,8 @@ CRESCENT_CLONES(map_doubles, map_elements, CRESCENT_MAP_PARAMETERS(double),
                 (x, first, weights, taps, inner_size, begin, end, y))
 #undef CRESCENT_MAP_PARAMETERS
 
-auto mapping(float) { return map_floats; }
-auto mapping(double) { return map_doubles; }
+auto map_loop(float) { return map_floats; }
+auto map_loop(double) { return map_doubles; }
 
 class BandedMatmulKernel final : public CpuKernel {
  public:
@@ -109,12 +109,12 @@ class BandedMatmulKernel final : public CpuKernel {
     op_ = *r.op_as<BandedMatmul>();
     const Shape& x = r.inputs[0].shape;
     outer_size_ = x.slice(0, op_.axis).size(), inner_size_ = x.slice(op_.axis + 1, x.rank()).size();
-    floats_.assign(op_.weights.begin(), op_.weights.end());
+    float_weights_.assign(op_.weights.begin(), op_.weights.end());
     is_float64_ = r.inputs[0].dtype == DType::float64;
     return true;
   }
   void run(const CpuArguments& a) override {
-    is_float64_ ? run_as(a, op_.weights.data()) : run_as(a, floats_.data());
+    is_float64_ ? run_as(a, op_.weights.data()) : run_as(a, float_weights_.data());
   }
   double flops() const override {
     return 2 * static_cast<double>(outer_size_ * inner_size_) *
@@ -126,7 +126,7 @@ class BandedMatmulKernel final : public CpuKernel {
   template <class T>
   void run_as(const CpuArguments& a, const T* weights) const {
     constexpr int64_t kBlockElements = 16384;  ///< elements per block
-    const auto map = mapping(T());
+    const auto map = map_loop(T());
     const auto new_length = static_cast<int64_t>(op_.first.size());
     const int64_t element_cost = std::max<int64_t>(1, inner_size_ * op_.taps());
     a.threads.blocks(outer_size_ * new_length, std::max<int64_t>(1, kBlockElements / element_cost),
@@ -144,7 +144,7 @@ class BandedMatmulKernel final : public CpuKernel {
   }
 
   BandedMatmul op_;
-  std::vector<float> floats_;
+  std::vector<float> float_weights_;
   int64_t outer_size_ = 0, inner_size_ = 0;
   bool is_float64_ = false;
 };

@@ -7,7 +7,7 @@
 namespace crescent::operations {
 
 /// The remainder of i modulo n in the range from 0 to n - 1.
-inline int64_t wrapped(int64_t i, int64_t n) { return ((i % n) + n) % n; }
+inline int64_t wrap_index(int64_t i, int64_t n) { return ((i % n) + n) % n; }
 
 /// The index of the element, on an axis of n elements, that stands for index i according to the
 /// fill mode; -1 if there is none.
@@ -19,14 +19,14 @@ inline int64_t source_index(int64_t i, int64_t n, FillMode fill) {
     case FillMode::nearest:
       return std::clamp<int64_t>(i, 0, n - 1);
     case FillMode::wrap:
-      return wrapped(i, n);
+      return wrap_index(i, n);
     case FillMode::mirror: {
       if (n == 1) return 0;
-      const int64_t position = wrapped(i, 2 * (n - 1));
+      const int64_t position = wrap_index(i, 2 * (n - 1));
       return std::min(position, 2 * (n - 1) - position);
     }
     case FillMode::reflect: {
-      const int64_t position = wrapped(i, 2 * n);
+      const int64_t position = wrap_index(i, 2 * n);
       return std::min(position, 2 * n - 1 - position);
     }
   }
@@ -37,16 +37,17 @@ inline int64_t source_index(int64_t i, int64_t n, FillMode fill) {
 /// overflow.
 inline int64_t floor_of(float x) {
   constexpr float kMaxCoordinate = 1e9F;
-  const float limited = x > -kMaxCoordinate ? std::min(x, kMaxCoordinate) : -kMaxCoordinate;
-  const auto truncated = static_cast<int64_t>(limited);
-  return truncated - (static_cast<float>(truncated) > limited ? 1 : 0);
+  const float limited_x = x > -kMaxCoordinate ? std::min(x, kMaxCoordinate) : -kMaxCoordinate;
+  const auto truncated_x = static_cast<int64_t>(limited_x);
+  return truncated_x - (static_cast<float>(truncated_x) > limited_x ? 1 : 0);
 }
 
 /// The nearest integer; halves are rounded to even.
-inline int64_t rounded(float x) {
-  const int64_t floor = floor_of(x);
-  const float fraction = x - static_cast<float>(floor);
-  return fraction > 0.5F || (fraction == 0.5F && floor % 2 != 0) ? floor + 1 : floor;
+inline int64_t nearest_index(float x) {
+  const int64_t floor_index = floor_of(x);
+  const float fraction = x - static_cast<float>(floor_index);
+  return fraction > 0.5F || (fraction == 0.5F && floor_index % 2 != 0) ? floor_index + 1
+                                                                       : floor_index;
 }
 
 /// Reads the channels [first, first + count) of one image (height, width, channels) at any
@@ -73,7 +74,7 @@ struct ImageSampler {
     return y < 0 || x < 0 ? nullptr : image + (y * width + x) * channels;
   }
   void nearest(const float* image, float row, float column, int64_t count, float* to) const {
-    const float* from = pixel(image, rounded(row), rounded(column));
+    const float* from = pixel(image, nearest_index(row), nearest_index(column));
     for (int64_t c = 0; c < count; ++c) to[c] = from ? from[c] : fill_value;
   }
   /// Interpolates between four pixels. `kStaticChannels` is the number of channels if it is known

@@ -26,8 +26,8 @@ CRESCENT_IN_CLONES void take_square_roots(Lanes& x) {
 /// The square of a relative length that a column of m elements may keep because of rounding errors
 /// although it depends linearly on other columns.
 double negligible_square(int64_t m) {
-  const double relative = kEpsilon * static_cast<double>(m);
-  return relative * relative;
+  const double relative_length = kEpsilon * static_cast<double>(m);
+  return relative_length * relative_length;
 }
 
 CRESCENT_IN_CLONES void rotate(Lanes* x, Lanes* y, int64_t count, const Lanes& c, const Lanes& s) {
@@ -57,16 +57,17 @@ CRESCENT_IN_CLONES void rotate_pairs(double* columns, double* basis, double* nor
   for (int64_t p = 0; p < n; ++p)
     for (int64_t q = p + 1; q < n; ++q) {
       Lanes *xp = x + p * m, *xq = x + q * m;
-      Lanes dot = {};
-      for (int64_t i = 0; i < m; ++i) dot += xp[i] * xq[i];
+      Lanes dot_product = {};
+      for (int64_t i = 0; i < m; ++i) dot_product += xp[i] * xq[i];
       const Lanes pp = squares[p], qq = squares[q];
       const Choice needs_rotation =
-          (dot * dot > pp * qq * tolerance) & (pp > threshold) & (qq > threshold);
+          (dot_product * dot_product > pp * qq * tolerance) & (pp > threshold) & (qq > threshold);
       int64_t any_rotation = 0;
       for (int64_t lane = 0; lane < kSvdLanes; ++lane) any_rotation |= needs_rotation[lane];
       if (any_rotation == 0) continue;
       *has_rotated = true;
-      const Lanes one = Lanes() + 1.0, angle = (qq - pp) / (2.0 * (needs_rotation ? dot : one));
+      const Lanes one = Lanes() + 1.0,
+                  angle = (qq - pp) / (2.0 * (needs_rotation ? dot_product : one));
       Lanes root = angle * angle + 1.0;
       take_square_roots(root);
       const Lanes tangent = 1.0 / (angle < 0.0 ? angle - root : angle + root);
@@ -74,7 +75,7 @@ CRESCENT_IN_CLONES void rotate_pairs(double* columns, double* basis, double* nor
       Lanes length = t * t + 1.0;
       take_square_roots(length);
       const Lanes c = 1.0 / length, s = t * c;
-      squares[p] = pp - t * dot, squares[q] = qq + t * dot;
+      squares[p] = pp - t * dot_product, squares[q] = qq + t * dot_product;
       rotate(xp, xq, m, c, s);
       rotate(v + p * n, v + q * n, n, c, s);
     }
@@ -95,14 +96,14 @@ struct MatrixView {
 /// Replaces a column of u whose singular value is 0 by a unit vector that is orthogonal to the
 /// columns before it.
 void complete(const MatrixView& u, int64_t m, int64_t column) {
-  const auto residual = [&](int64_t i) {
-    double square = 1;
-    for (int64_t j = 0; j < column; ++j) square -= u(i, j) * u(i, j);
-    return square;
+  const auto residual_square = [&](int64_t i) {
+    double remaining_square = 1;
+    for (int64_t j = 0; j < column; ++j) remaining_square -= u(i, j) * u(i, j);
+    return remaining_square;
   };
   int64_t best_row = 0;
   for (int64_t i = 1; i < m; ++i)
-    if (residual(i) > residual(best_row)) best_row = i;
+    if (residual_square(i) > residual_square(best_row)) best_row = i;
   for (int64_t i = 0; i < m; ++i) u(i, column) = i == best_row ? 1 : 0;
   for (int round = 0; round < 2; ++round) {
     double square = 0;

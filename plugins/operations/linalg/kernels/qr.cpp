@@ -37,14 +37,14 @@ struct QrLoop {
   static void triangulate(const Matrix& augmented, int64_t n, double* work) {
     double *w = work, *products = work + augmented.rows;
     for (int64_t k = 0; k < std::min(augmented.rows - 1, n); ++k) {
-      const double square = reflection(augmented, k, w);
+      const double square = make_reflection(augmented, k, w);
       if (square != 0) reflect(augmented, k, w, 2 / square, products);
     }
   }
   /// Sets w to the vector of the reflection that makes the elements of column k below the diagonal
   /// zero, divided by the largest of them, so that squares neither overflow nor underflow. Returns
   /// w'w, which is 0 if the elements are zero already.
-  static double reflection(const Matrix& augmented, int64_t k, double* w) {
+  static double make_reflection(const Matrix& augmented, int64_t k, double* w) {
     double largest = 0, magnitude_sum = 0, square = 0;
     for (int64_t i = k; i < augmented.rows; ++i) {
       const double magnitude = std::abs(augmented(i, k));
@@ -81,10 +81,10 @@ class BatchedQrKernel final : public MatricesKernel<BatchedQr, QrLoop> {
     s.doc("Runs on several threads, each with some matrices.");
   }
   bool prepare(const CpuRequest& r) override {
-    constexpr int64_t kLarge = 48;  ///< matrices with more rows or columns are large
+    constexpr int64_t kMinLargeSize = 48;  ///< matrices with more rows or columns are large
     const Shape& a = r.inputs[0].shape;
     const bool decomposes = a.rank() == 2 && !r.op_as<BatchedQr>()->complete;
-    if (decomposes && std::max(a[0], a[1]) >= kLarge) return false;
+    if (decomposes && std::max(a[0], a[1]) >= kMinLargeSize) return false;
     return MatricesKernel::prepare(r);
   }
 };

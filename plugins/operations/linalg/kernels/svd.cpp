@@ -18,13 +18,14 @@ int64_t group_count(const Shape& a) {
 }
 /// Decomposes the matrices of a group. `work` must have room for svd_work() numbers and one more
 /// cache line, for alignment.
-void decompose_group(const Shape& shape, int64_t group, const double* a, double* u, double* s,
+void decompose_group(const Shape& shape, int64_t group_index, const double* a, double* u, double* s,
                      double* vt, double* work) {
-  const int64_t m = shape[-2], n = shape[-1], k = std::min(m, n), first_matrix = group * kSvdLanes;
+  const int64_t m = shape[-2], n = shape[-1], k = std::min(m, n),
+                first_matrix = group_index * kSvdLanes;
   const int64_t count = shape.slice(0, shape.rank() - 2).size();
   void* aligned_work = work;
-  size_t space = static_cast<size_t>(svd_work(m, n) + kCacheLine) * sizeof(double);
-  std::align(kCacheLine * sizeof(double), 1, aligned_work, space);
+  size_t free_bytes = static_cast<size_t>(svd_work(m, n) + kCacheLine) * sizeof(double);
+  std::align(kCacheLine * sizeof(double), 1, aligned_work, free_bytes);
   svd_of_group(a + first_matrix * m * n, std::min(kSvdLanes, count - first_matrix), m, n,
                u + first_matrix * m * k, s + first_matrix * k, vt + first_matrix * k * n,
                static_cast<double*>(aligned_work));
@@ -52,10 +53,10 @@ class SvdKernel final : public CpuKernel {
     } job{this, &a};
     a.threads.run(
         group_count_,
-        [](void* context, int64_t group, int worker) {
+        [](void* context, int64_t group_index, int worker) {
           const auto& [kernel, arguments] = *static_cast<Job*>(context);
           auto* work = reinterpret_cast<double*>(arguments->scratch) + worker * kernel->work_size_;
-          decompose_group(kernel->shape_, group, arguments->in<double>(0),
+          decompose_group(kernel->shape_, group_index, arguments->in<double>(0),
                           arguments->out<double>(0), arguments->out<double>(1),
                           arguments->out<double>(2), work);
         },
