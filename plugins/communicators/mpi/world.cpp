@@ -276,7 +276,7 @@ void World::finish(int status) noexcept {
     if (status != 0 && Clock::now() > end) MPI_Abort(MPI_COMM_WORLD, status);
     MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
     read_messages();
-    if (done) break;
+    if (is_done) break;
     const timespec pause{0, 1'000'000};
     nanosleep(&pause, nullptr);
   }

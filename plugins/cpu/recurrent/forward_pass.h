@@ -51,14 +51,14 @@ class PackPanels final : public Kernel {
 template <class T>
 class RecurrentForward : public Recurrent<T> {
  public:
-  RecurrentForward(const Request& r, int64_t gates, int kernel)
-      : Recurrent<T>(r, gates, forward_parts(r.inputs[0].shape[0])),
+  RecurrentForward(const Request& r, int64_t gate_count, int kernel)
+      : Recurrent<T>(r, gate_count, forward_parts(r.inputs[0].shape[0])),
         kernel_input_index_(kernel),
         bias_rows_(r.inputs[kernel + 2].shape.rank()),
         chunk_steps_(std::clamp<int64_t>(this->steps_, 1, kInputSteps)),
-        pack_kernel_(this->features_, this->units_, gates),
-        pack_recurrent_(this->units_, this->units_, gates),
-        pack_bias_(1, this->units_, gates),
+        pack_kernel_(this->features_, this->units_, gate_count),
+        pack_recurrent_(this->units_, this->units_, gate_count),
+        pack_bias_(1, this->units_, gate_count),
         has_factors_(static_cast<int>(r.inputs.size()) > kernel + 3) {
     packed_kernel_offset_ = this->shared_.reserve(pack_kernel_.values());
     packed_recurrent_offset_ = this->shared_.reserve(pack_recurrent_.values());

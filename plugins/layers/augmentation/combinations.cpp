@@ -34,7 +34,7 @@ class ChoosingAugmentation : public ImageAugmentation {
     if (!all_ops_) return;
     for (const char* name :
          {"RandomBrightness", "RandomColorDegeneration", "RandomContrast", "RandomSharpness"})
-      add(name, {{"factor", factor}, {"value_range", values}});
+      add_choice(name, {{"factor", factor}, {"value_range", values}});
   }
 
  protected:
