@@ -65,9 +65,9 @@ struct AttentionLoops {
                        int64_t columns);
   /// Writes, for `n` elements of the draw from `first` on, 1 if dropout keeps their weights, 0 if
   /// it drops them.
-  void (*find_kept)(const WeightDraw& draw, int64_t first, int64_t n, uint8_t* kept);
-  /// Multiplies the elements of x for which `kept` is 1 by `factor`; the others become 0.
-  void (*drop_weights)(const uint8_t* kept, int64_t n, S factor, S* x);
+  void (*find_kept)(const WeightDraw& draw, int64_t first, int64_t n, uint8_t* is_kept);
+  /// Multiplies the elements of x for which `is_kept` is 1 by `factor`; the others become 0.
+  void (*drop_weights)(const uint8_t* is_kept, int64_t n, S factor, S* x);
   /// Writes x, divided by the sum of its row from `statistics`, to y. Without statistics, x is only
   /// converted to T.
   void (*divide)(const S* x, const S* statistics, const StridedRows<T>& y);

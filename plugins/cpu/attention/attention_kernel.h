@@ -285,19 +285,19 @@ class AttentionKernel : public Kernel {
                     count_per_row = weight_count_ / rows;
       for (int64_t i = 0; i < rows; ++i)
         kernel_.loops_.find_kept(draw, first + i * key_count, count_per_row,
-                                 kept_ + i * count_per_row);
+                                 is_kept_ + i * count_per_row);
     }
     /// Drops weights, or their gradients.
     void apply(S* x) const {
       if (weight_count_ > 0)
-        kernel_.loops_.drop_weights(kept_, weight_count_,
+        kernel_.loops_.drop_weights(is_kept_, weight_count_,
                                     static_cast<S>(1 / (1 - kernel_.dropout_)), x);
     }
 
    private:
     const AttentionKernel& kernel_;
     int64_t weight_count_;
-    uint8_t kept_[kSliceRows * kTileKeys];
+    uint8_t is_kept_[kSliceRows * kTileKeys];
   };
   int64_t statistics_offset(int64_t head, int64_t query) const {
     return 2 * (head * query_.steps + query);

@@ -181,7 +181,7 @@ void compute_exponentials(const ScoreTile<S>& tile, bool is_first, S* statistics
   }
 }
 
-void find_kept(const WeightDraw& draw, int64_t first, int64_t n, uint8_t* kept) {
+void find_kept(const WeightDraw& draw, int64_t first, int64_t n, uint8_t* is_kept) {
   constexpr int kBlocks = 32;
   constexpr int64_t kWords = 4 * kBlocks;
   HWY_ALIGN uint32_t words[kWords];
@@ -190,17 +190,18 @@ void find_kept(const WeightDraw& draw, int64_t first, int64_t n, uint8_t* kept) 
     philox_words<kBlocks>(draw.seed, draw.counter, static_cast<uint64_t>((first + i) / 4), words);
     const int64_t count = std::min(kWords - skipped, n - i);
     for (int64_t k = 0; k < count; ++k)
-      kept[i + k] = static_cast<uint8_t>(words[skipped + k] >> 8 >= draw.min_fraction);
+      is_kept[i + k] = static_cast<uint8_t>(words[skipped + k] >> 8 >= draw.min_fraction);
     i += count, skipped = 0;
   }
 }
 
 template <class S>
-void drop_weights(const uint8_t* kept, int64_t n, S factor, S* x) {
+void drop_weights(const uint8_t* is_kept, int64_t n, S factor, S* x) {
   const hn::ScalableTag<S> d;
   const auto factors = hn::Set(d, factor);
   for_each_vector(d, n, [&](auto v) HWY_ATTR {
-    v.store(hn::IfThenElseZero(hn::Ne(v.load(kept), hn::Zero(d)), hn::Mul(v.load(x), factors)), x);
+    v.store(hn::IfThenElseZero(hn::Ne(v.load(is_kept), hn::Zero(d)), hn::Mul(v.load(x), factors)),
+            x);
   });
 }
 

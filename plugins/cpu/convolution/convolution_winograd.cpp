@@ -93,7 +93,7 @@ class TransformedKernel final : public cpu::Kernel {
     return concat("winograd ", in_channels_, " ", out_channels_, is_forward_ ? "" : " turned");
   }
   int64_t panel_width(int64_t column) const {
-    return std::min(kPanelColumns, padded(out_channels_) - column);
+    return std::min(kPanelColumns, padded_channel_count(out_channels_) - column);
   }
 
  private:
@@ -215,9 +215,10 @@ class WinogradImageConvolution final : public WinogradConvolution {
     for (int64_t panel = 0; panel < out_channels_; panel += kPanelColumns) {
       const int64_t width = kernel_.panel_width(panel);
       loops_.product({b.in.count, width, in_channels_, b.in.points + point * b.in.stride,
-                      padded(in_channels_), 1,
+                      padded_channel_count(in_channels_), 1,
                       kernel + point * kernel_.stride() + panel * in_channels_, width,
-                      b.out.points + point * b.out.stride + panel, padded(out_channels_), false});
+                      b.out.points + point * b.out.stride + panel,
+                      padded_channel_count(out_channels_), false});
     }
   }
   void write_output(const Arguments& a, const Tiles& tiles) const {
@@ -250,7 +251,8 @@ class WinogradImageConvolution final : public WinogradConvolution {
   void run_shared_steps(const Arguments& a) const {
     const Block b = block(0, tile_count_, floats(a.scratch) + kernel_scratch());
     auto part = [](const Tiles& tiles, int64_t begin, int64_t end, int64_t channels) -> Tiles {
-      return {begin, end - begin, tiles.points + begin * padded(channels), tiles.stride};
+      return {begin, end - begin, tiles.points + begin * padded_channel_count(channels),
+              tiles.stride};
     };
     a.threads.blocks(tile_count_, kTile, [&](int64_t begin, int64_t end) {
       loops_.input(images_.in, a.in<float>(0), part(b.in, begin, end, in_channels_));
@@ -376,13 +378,14 @@ class WinogradKernelGradient final : public WinogradConvolution {
       loops_.input(images_.in, a.in<float>(0), {i, count, in, in_stride});
       loops_.output_gradient(out, a.in<float>(1) + channel, {i, count, dy, out_stride});
       for (int64_t point = 0; point < kPoints; ++point) {
-        loops_.product({in_channels_, padded(channels), count, in + point * in_stride, 1,
-                        padded(in_channels_), dy + point * out_stride, padded(channels),
-                        sum + point * sum_stride, padded(channels), i > begin});
+        loops_.product({in_channels_, padded_channel_count(channels), count, in + point * in_stride,
+                        1, padded_channel_count(in_channels_), dy + point * out_stride,
+                        padded_channel_count(channels), sum + point * sum_stride,
+                        padded_channel_count(channels), i > begin});
       }
     }
     for (int64_t r = 0; r < in_channels_; ++r) {
-      loops_.kernel_gradient(sum + r * padded(channels), sum_stride, channels,
+      loops_.kernel_gradient(sum + r * padded_channel_count(channels), sum_stride, channels,
                              partial_gradient(a, lane) + r * out_channels_ + channel,
                              in_channels_ * out_channels_);
     }

@@ -32,7 +32,7 @@ class RowRingBuffer {
  public:
   /// Rows have `columns` pixels, with one pixel of zeros at each end.
   RowRingBuffer(float* memory, int64_t columns, int64_t channels)
-      : first_(memory + channels), stride_((columns + 2) * channels) {
+      : first_row_(memory + channels), stride_((columns + 2) * channels) {
     for (int64_t i = 0; i < kWindowRows; ++i) {
       std::fill_n((*this)[i] - channels, channels, 0.0f);
       std::fill_n((*this)[i] + columns * channels, channels, 0.0f);
@@ -41,11 +41,11 @@ class RowRingBuffer {
   static int64_t values(int64_t columns, int64_t channels) {
     return kWindowRows * (columns + 2) * channels;
   }
-  float* operator[](int64_t i) const { return first_ + i % kWindowRows * stride_; }
+  float* operator[](int64_t i) const { return first_row_ + i % kWindowRows * stride_; }
 
  private:
   static constexpr int64_t kWindowRows = 3;
-  float* first_;
+  float* first_row_;
   int64_t stride_;
 };
 

@@ -17,12 +17,14 @@ constexpr int64_t kPoints = kInputTile * kInputTile, kTaps = 9;
 constexpr int64_t kLanes = 16;
 constexpr int64_t kPanelColumns = 64;  ///< columns per panel of a transformed kernel
 
-constexpr int64_t padded(int64_t channels) { return (channels + kLanes - 1) / kLanes * kLanes; }
+constexpr int64_t padded_channel_count(int64_t channels) {
+  return (channels + kLanes - 1) / kLanes * kLanes;
+}
 /// The distance in elements between two points of an array (36, rows, padded(columns)). It is one
 /// cache line longer than needed, because otherwise the 36 addresses that a transform writes to
 /// could map to the same set of the cache.
 constexpr int64_t point_stride(int64_t rows, int64_t columns) {
-  return rows * padded(columns) + kLanes;
+  return rows * padded_channel_count(columns) + kLanes;
 }
 
 /// The input or output image of a convolution, divided into tiles that are numbered over all images

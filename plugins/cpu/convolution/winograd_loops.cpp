@@ -24,8 +24,8 @@ HWY_INLINE V times(float factor, V x) { return hn::Mul(hn::Set(D(), factor), x);
 HWY_INLINE V add_product(V sum, float factor, V x) {
   return hn::MulAdd(hn::Set(D(), factor), x, sum);
 }
-HWY_INLINE void sum_and_difference(V x, V y, V* both) {
-  both[0] = hn::Add(x, y), both[1] = hn::Sub(x, y);
+HWY_INLINE void sum_and_difference(V x, V y, V* sum_then_difference) {
+  sum_then_difference[0] = hn::Add(x, y), sum_then_difference[1] = hn::Sub(x, y);
 }
 
 // The transforms along one axis, with the interpolation points 0, a, -a, b, -b and infinity.
@@ -182,7 +182,7 @@ template <class T>
 HWY_INLINE void tiles_to_points(const Images& g, const float* images, const Tiles& tiles) {
   for (int64_t t = 0; t < tiles.count; ++t) {
     const Window window(g, tiles.first + t, T::kFromSize);
-    float* points = tiles.points + t * padded(g.channels);
+    float* points = tiles.points + t * padded_channel_count(g.channels);
     prefetch<false>(g, images, Window(g, tiles.first + t + 1, T::kFromSize), T::kFromSize - kTile);
     window.is_whole(T::kFromSize)
         ? tile_to_points<T, true>(g, images, window, points, tiles.stride)
@@ -205,7 +205,7 @@ HWY_INLINE void points_to_tile(const Images& g, const float* points, int64_t str
                                const float* bias, const float* residual, const float* gate,
                                float lower_bound, const Window& window, float* images) {
   const int64_t row_stride = g.width * g.channels;
-  const V bound = hn::Set(D(), lower_bound);
+  const V lower_bounds = hn::Set(D(), lower_bound);
   for_vectors(D(), g.channels, [&](auto load, auto store) HWY_ATTR {
     const V shift = bias ? load(bias) : hn::Zero(D());
     transform<OutputTransform>(
@@ -217,7 +217,7 @@ HWY_INLINE void points_to_tile(const Images& g, const float* points, int64_t str
           V y = hn::Add(x, shift);
           if (residual) y = hn::Add(y, load(residual + offset));
           // Unlike max, this keeps a NaN in y.
-          V bounded = hn::IfThenElse(hn::Lt(y, bound), bound, y);
+          V bounded = hn::IfThenElse(hn::Lt(y, lower_bounds), lower_bounds, y);
           if (gate)
             bounded = hn::IfThenElseZero(hn::Gt(load(gate + offset), hn::Zero(D())), bounded);
           store(bounded, images + offset);
@@ -243,7 +243,7 @@ void transform_output(const Images& g, const Tiles& tiles, const float* bias, co
       activation != ActivationKind::none && activation != ActivationKind::relu;
   for (int64_t t = 0; t < tiles.count; ++t) {
     const Window window(g, tiles.first + t, kTile), next(g, tiles.first + t + 1, kTile);
-    const float* points = tiles.points + t * padded(g.channels);
+    const float* points = tiles.points + t * padded_channel_count(g.channels);
     prefetch<true>(g, y, next, 0);
     if (residual) prefetch<false>(g, residual, next, 0);
     if (gate) prefetch<false>(g, gate, next, 0);
@@ -260,7 +260,7 @@ template <bool kWithArgmax>
 HWY_INLINE void points_to_pooled_tile(const Images& g, const float* points, int64_t stride,
                                       const float* bias, float lower_bound, const Window& window,
                                       float* images, uint8_t* argmax_indices) {
-  const V bound = hn::Set(D(), lower_bound);
+  const V lower_bounds = hn::Set(D(), lower_bound);
   for_vectors(D(), g.channels, [&](auto load, auto store) HWY_ATTR {
     const V shift = bias ? load(bias) : hn::Zero(D());
     V pixels[kTile][kTile];
@@ -270,7 +270,7 @@ HWY_INLINE void points_to_pooled_tile(const Images& g, const float* points, int6
         [&](V x, int i, int j) HWY_ATTR {
           const V y = hn::Add(x, shift);
           // Unlike max, this keeps a NaN in y.
-          pixels[i][j] = hn::IfThenElse(hn::Lt(y, bound), bound, y);
+          pixels[i][j] = hn::IfThenElse(hn::Lt(y, lower_bounds), lower_bounds, y);
         });
     points += hn::Lanes(D());
 #pragma GCC unroll 4
@@ -300,7 +300,7 @@ void transform_pooled_output(const Images& g, const Tiles& tiles, const float* b
   pooled.height = g.height / 2, pooled.width = g.width / 2, pooled.top = pooled.left = 0;
   for (int64_t t = 0; t < tiles.count; ++t) {
     const Window window(pooled, tiles.first + t, kPooledTile, kPooledTile);
-    const float* points = tiles.points + t * padded(g.channels);
+    const float* points = tiles.points + t * padded_channel_count(g.channels);
     prefetch<true>(pooled, y, Window(pooled, tiles.first + t + 1, kPooledTile, kPooledTile), 0);
     argmax_indices ? points_to_pooled_tile<true>(pooled, points, tiles.stride, bias, lower_bound,
                                                  window, y, argmax_indices)

@@ -54,14 +54,14 @@ class OrderStatisticsKernel final : public Kernel {
   void run_line(const Arguments& a, int64_t line, LineEntry* entries) const {
     const T* x = a.in<T>(0) + line * view_.length;
     const int32_t* ranks = a.in<int32_t>(1) + line * rank_count_;
-    const auto write = [&](int64_t i, const LineEntry& entry) {
+    const auto write_entry = [&](int64_t i, const LineEntry& entry) {
       a.out<T>(0)[line * rank_count_ + i] = x[entry.index];
       a.out<int32_t>(1)[line * rank_count_ + i] = static_cast<int32_t>(entry.index);
     };
     if (rank_count_ > kMaxSelectedRanks || view_.length < kMinSelectedLength)
-      write_from_sorted_line(x, ranks, entries, write);
+      write_from_sorted_line(x, ranks, entries, write_entry);
     else
-      write_from_intervals(x, ranks, entries, write);
+      write_from_intervals(x, ranks, entries, write_entry);
   }
   /// The position of the entry of this rank among the entries in the order of their keys.
   int64_t position_of(int32_t rank) const {
@@ -70,17 +70,17 @@ class OrderStatisticsKernel final : public Kernel {
 
   template <class Write>
   void write_from_sorted_line(const T* x, const int32_t* ranks, LineEntry* entries,
-                              Write&& write) const {
+                              Write&& write_entry) const {
     for (int64_t i = 0; i < view_.length; ++i) entries[i] = entry_of(x, i);
-    const LineEntry* sorted = sort_entries(entries, entries + view_.length, view_.length);
-    for (int64_t i = 0; i < rank_count_; ++i) write(i, sorted[position_of(ranks[i])]);
+    const LineEntry* sorted_entries = sort_entries(entries, entries + view_.length, view_.length);
+    for (int64_t i = 0; i < rank_count_; ++i) write_entry(i, sorted_entries[position_of(ranks[i])]);
   }
 
   template <class Write>
   void write_from_intervals(const T* x, const int32_t* ranks, LineEntry* entries,
-                            Write&& write) const {
+                            Write&& write_entry) const {
     const Intervals intervals = count_intervals(x);
-    const LineEntry* sorted = nullptr;
+    const LineEntry* sorted_entries = nullptr;
     size_t sorted_interval = kIntervals;
     for (int64_t i = 0; i < rank_count_; ++i) {
       const auto position = static_cast<uint32_t>(position_of(ranks[i]));
@@ -89,10 +89,10 @@ class OrderStatisticsKernel final : public Kernel {
           std::upper_bound(starts.begin(), starts.end(), position) - starts.begin() - 1);
       if (interval != sorted_interval) {
         const int64_t n = write_entries(x, intervals, interval, entries);
-        sorted = sort_entries(entries, entries + n, n);
+        sorted_entries = sort_entries(entries, entries + n, n);
         sorted_interval = interval;
       }
-      write(i, sorted[position - starts[interval]]);
+      write_entry(i, sorted_entries[position - starts[interval]]);
     }
   }
 

@@ -36,13 +36,13 @@ class TopKKernel final : public Kernel {
 
   void run_line(const Arguments& a, int64_t line, LineEntry* entries) const {
     const T* x = a.in<T>(0) + line * view_.length;
-    const LineEntry* sorted =
+    const LineEntry* sorted_entries =
         k_ < view_.length / 8 ? select_largest(x, entries) : sort_all(x, entries);
     T* values = a.out<T>(0) + line * k_;
     int32_t* top_indices = a.out<int32_t>(1) + line * k_;
     for (int64_t i = 0; i < k_; ++i) {
-      values[i] = x[sorted[i].index];
-      top_indices[i] = static_cast<int32_t>(sorted[i].index);
+      values[i] = x[sorted_entries[i].index];
+      top_indices[i] = static_cast<int32_t>(sorted_entries[i].index);
     }
   }
 

@@ -4,7 +4,7 @@ namespace crescent::cpu {
 
 Broadcast::Broadcast(const Shape& input, const Shape& result, const Shape& whole_shape,
                      int64_t first)
-    : first_(first) {
+    : first_offset_(first) {
   const int missing_axes = result.rank() - input.rank();
   // sizes and strides of the merged axes, from the innermost one
   std::array<int64_t, Shape::kMaxRank> sizes{}, strides{};
@@ -34,13 +34,13 @@ Broadcast::Broadcast(const Shape& input, const Shape& result, const Shape& whole
 
 template <class T>
 void Broadcast::gather(const T* input, int64_t begin, int64_t n, T* to) const {
-  if (rank_ == 0) return std::fill(to, to + n, input[first_]);
+  if (rank_ == 0) return std::fill(to, to + n, input[first_offset_]);
   std::array<int64_t, Shape::kMaxRank> indices{};
-  int64_t remaining = begin, offset = first_;
+  int64_t remaining_index = begin, offset = first_offset_;
   for (int axis = rank_ - 1; axis >= 0; --axis) {
     const size_t i = axis;
-    indices[i] = remaining % sizes_[i];
-    remaining /= sizes_[i];
+    indices[i] = remaining_index % sizes_[i];
+    remaining_index /= sizes_[i];
     offset += indices[i] * strides_[i];
   }
   const size_t last_axis = rank_ - 1;

@@ -23,7 +23,7 @@ class Broadcast {
   bool is_scalar() const { return rank_ == 0 || (rank_ == 1 && strides_[0] == 0); }
   /// True when the input has every element of the result, in the same order.
   bool is_identity() const {
-    return first_ == 0 && (rank_ == 0 || (rank_ == 1 && strides_[0] == 1));
+    return first_offset_ == 0 && (rank_ == 0 || (rank_ == 1 && strides_[0] == 1));
   }
   /// The number p for which element i of the result is element i mod p of the input; 0 if there is
   /// no such p.
@@ -41,7 +41,7 @@ class Broadcast {
   bool is_constant_along_run() const { return rank_ > 0 && strides_[rank_ - 1] == 0; }
   /// The offset in the input of element `i` of the result.
   int64_t offset_of(int64_t i) const {
-    int64_t offset = first_;
+    int64_t offset = first_offset_;
     for (size_t axis = rank_; axis-- > 0; i /= sizes_[axis])
       offset += i % sizes_[axis] * strides_[axis];
     return offset;
@@ -55,7 +55,7 @@ class Broadcast {
   void gather(const T* input, int64_t begin, int64_t n, T* to) const;
 
   int rank_ = 0;
-  int64_t first_ = 0;
+  int64_t first_offset_ = 0;
   std::array<int64_t, Shape::kMaxRank> sizes_{}, strides_{};
 };
 

@@ -78,7 +78,7 @@ bool has_bfloat16_loop(const FusedStep& step) {
 
 std::vector<FusedStep> steps_of(const Op& op, DType result) {
   using Kind = FusedStep::Kind;
-  if (auto* fused = dynamic_cast<const Fused*>(&op)) return fused->steps;
+  if (auto* fused_op = dynamic_cast<const Fused*>(&op)) return fused_op->steps;
   if (auto* unary = dynamic_cast<const Unary*>(&op))
     return {{Kind::unary, unary->kind, {}, result, {0, 0, 0}}};
   if (auto* binary = dynamic_cast<const Binary*>(&op))
@@ -97,7 +97,7 @@ bool Elementwise::can_read(const Window& window, const TensorSpec& input, const 
 
 std::unique_ptr<Kernel> Elementwise::make(const Request& request, std::span<const Window> windows) {
   auto kernel = std::make_unique<Elementwise>();
-  auto* fused = dynamic_cast<const Fused*>(&request.op);
+  auto* fused_op = dynamic_cast<const Fused*>(&request.op);
   std::vector<FusedStep> steps = steps_of(request.op, request.outputs[0].dtype);
   int last_register = static_cast<int>(request.inputs.size() + steps.size()) - 1;
   kernel->size_ = request.outputs[0].shape.size();
@@ -105,7 +105,7 @@ std::unique_ptr<Kernel> Elementwise::make(const Request& request, std::span<cons
   bool fits = request.inputs.size() + steps.size() <= kMaxRegisters;
   if (!fits) return nullptr;
   kernel->add_inputs(request, steps, windows);
-  const std::vector<int> outputs = fused ? fused->outputs : std::vector<int>{last_register};
+  const std::vector<int> outputs = fused_op ? fused_op->outputs : std::vector<int>{last_register};
   if (!kernel->add_steps(request, steps, outputs)) return nullptr;
   kernel->add_results(outputs, request);
   kernel->assign_slots();
@@ -277,19 +277,20 @@ void Elementwise::for_each_result(const Step& step, F&& f) const {
 bool Elementwise::add_scatter(const Request& request, const FusedStep& step) {
   const TensorSpec &indices = request.inputs[step.args[0]], &updates = request.inputs[step.args[1]];
   const int64_t rows = request.outputs[0].shape[0];
-  const DType computed = compute_dtype_of(step.dtype);
+  const DType computed_dtype = compute_dtype_of(step.dtype);
   Scatter s{static_cast<int>(registers_.size()),
             step.args[0],
             step.args[1],
             rows > 0 ? size_ / rows : 0,
             RowLists(indices, rows),
             0,
-            binary_loops(BinaryKind::add, computed).arrays,
+            binary_loops(BinaryKind::add, computed_dtype).arrays,
             nullptr,
             nullptr};
   if (!s.lists.is_possible() || !s.add) return false;
-  if (computed != step.dtype)
-    s.round = cast_loop(computed, step.dtype), s.widen = cast_loop(step.dtype, computed);
+  if (computed_dtype != step.dtype)
+    s.round = cast_loop(computed_dtype, step.dtype),
+    s.widen = cast_loop(step.dtype, computed_dtype);
   cost_ += 1 + static_cast<int>(updates.shape.size() / std::max<int64_t>(size_, 1));
   scatters_.push_back(s);
   Register& result = registers_.emplace_back();

@@ -50,10 +50,10 @@ class ReductionJoiner {
       return;
     for (size_t r = 1; r < readers_.size(); ++r)
       first->join(*reduction(readers_[r].step), readers_[r].output);
-    Step& joined = step(producer);
-    joined.kernel = std::move(step(readers_[0].step).kernel);
-    joined.outputs.clear();
-    for (const Reader& r : readers_) joined.outputs.push_back(step(r.step).outputs[0]);
+    Step& joined_step = step(producer);
+    joined_step.kernel = std::move(step(readers_[0].step).kernel);
+    joined_step.outputs.clear();
+    for (const Reader& r : readers_) joined_step.outputs.push_back(step(r.step).outputs[0]);
     for (const Reader& r : readers_) step(r.step) = Step{};
   }
 

@@ -102,17 +102,17 @@ PrepackStage::PrepackStage(const Schedule& schedule, const MemoryPlan& plan, con
       producer_of.emplace(schedule.root(value), s);
       if (auto cached_index = cached_index_of.find(schedule.root(value));
           cached_index != cached_index_of.end())
-        step.cached.push_back(cached_index->second);
+        step.cached_indices.push_back(cached_index->second);
     }
   }
 }
 
 void PrepackStage::add_cached(const Program& source, PrepackedValuePtr value, size_t bytes) {
   const auto cached_value =
-      std::find_if(cached_.begin(), cached_.end(),
+      std::find_if(cached_values_.begin(), cached_values_.end(),
                    [&](const CachedValue& cached) { return cached.value == value; });
-  cached_indices_.push_back(static_cast<size_t>(cached_value - cached_.begin()));
-  if (cached_value != cached_.end()) return;
+  cached_indices_.push_back(static_cast<size_t>(cached_value - cached_values_.begin()));
+  if (cached_value != cached_values_.end()) return;
   CachedValue cached{std::move(value), bytes, {}, {}};
   for (const void* id : cached.value->variables()) {
     const auto found =
@@ -120,7 +120,7 @@ void PrepackStage::add_cached(const Program& source, PrepackedValuePtr value, si
                      [&](const Program::Binding& b) { return b.variable.id() == id; });
     cached.variables.push_back(static_cast<size_t>(found - source.variables.begin()));
   }
-  cached_.push_back(std::move(cached));
+  cached_values_.push_back(std::move(cached));
 }
 
 bool PrepackStage::is_valid(const State& state, const std::vector<Contents>& contents) const {
@@ -128,8 +128,8 @@ bool PrepackStage::is_valid(const State& state, const std::vector<Contents>& con
   for (size_t r = 0; r < read_variables_.size(); ++r) {
     if (!(contents[read_variables_[r]] == state.contents[r])) return false;
   }
-  for (size_t c = 0; c < cached_.size(); ++c) {
-    if (cached_[c].value->version() != state.versions[c]) return false;
+  for (size_t c = 0; c < cached_values_.size(); ++c) {
+    if (cached_values_[c].value->version() != state.versions[c]) return false;
   }
   return true;
 }
@@ -149,17 +149,18 @@ std::vector<Contents> contents_of(const std::vector<Contents>& contents,
 /// on which these depend, and all steps that only check values.
 void PrepackStage::find_needed_steps(const std::vector<Contents>& contents, std::byte** arguments,
                                      PrepackCache::ExclusiveUpdate& update) {
-  for (CachedValue& cached : cached_)
+  for (CachedValue& cached : cached_values_)
     cached.is_stale = !update.is_current(*cached.value, contents_of(contents, cached.variables));
   for (Step& step : steps_) step.must_run = !step.has_results;
   for (size_t s = steps_.size(); s-- > 0;) {
     Step& step = steps_[s];
-    for (size_t k : step.cached) step.must_run = step.must_run || cached_[k].is_stale;
+    for (size_t k : step.cached_indices)
+      step.must_run = step.must_run || cached_values_[k].is_stale;
     if (!step.must_run) continue;
-    for (size_t k : step.cached) cached_[k].is_stale = true;
+    for (size_t k : step.cached_indices) cached_values_[k].is_stale = true;
     for (size_t producer : step.producer_steps) steps_[producer].must_run = true;
   }
-  for (CachedValue& cached : cached_) {
+  for (CachedValue& cached : cached_values_) {
     std::byte* memory =
         cached.is_stale ? update.begin(*cached.value, cached.bytes) : update.memory(*cached.value);
     for (size_t argument : cached.arguments) arguments[argument] = memory;
@@ -168,8 +169,8 @@ void PrepackStage::find_needed_steps(const std::vector<Contents>& contents, std:
 
 void PrepackStage::end(State& state, const std::vector<Contents>& contents,
                        PrepackCache::ExclusiveUpdate& update) {
-  for (size_t c = 0; c < cached_.size(); ++c) {
-    const CachedValue& cached = cached_[c];
+  for (size_t c = 0; c < cached_values_.size(); ++c) {
+    const CachedValue& cached = cached_values_[c];
     if (cached.is_stale) update.end(*cached.value, contents_of(contents, cached.variables));
     state.versions[c] = cached.value->version();
   }

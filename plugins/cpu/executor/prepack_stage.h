@@ -27,10 +27,10 @@ class PrepackStage {
   /// Registers an argument of the frame that shall point to the prepacked value with index `index`
   /// in the memory plan; make() sets the pointer.
   void add_argument(size_t index, size_t argument) {
-    cached_[cached_indices_[index]].arguments.push_back(argument);
+    cached_values_[cached_indices_[index]].arguments.push_back(argument);
   }
   State new_state() const {
-    return {false, std::vector<uint64_t>(cached_.size()),
+    return {false, std::vector<uint64_t>(cached_values_.size()),
             std::vector<Contents>(read_variables_.size())};
   }
   /// Whether all prepacked values, no matter which program computed them, were made from these
@@ -59,7 +59,7 @@ class PrepackStage {
   };
   /// A step that computes prepacked values, or values from which these are computed.
   struct Step {
-    std::vector<size_t> cached;  ///< indices in cached_ of its outputs
+    std::vector<size_t> cached_indices;  ///< indices in cached_values_ of its outputs
     /// Indices of the steps that compute those inputs of this step that are not in the cache.
     std::vector<size_t> producer_steps;
     bool has_results;       ///< false for a step that only checks values
@@ -72,8 +72,8 @@ class PrepackStage {
            PrepackCache::ExclusiveUpdate& update);
 
   PrepackCache& cache_;
-  std::vector<CachedValue> cached_;
-  /// For each prepacked value of the plan, its index in cached_.
+  std::vector<CachedValue> cached_values_;
+  /// For each prepacked value of the plan, its index in cached_values_.
   std::vector<size_t> cached_indices_;
   std::vector<Step> steps_;
   std::vector<size_t> read_variables_;  ///< the variables that the steps read

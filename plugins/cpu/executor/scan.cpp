@@ -50,7 +50,7 @@ class ScanLoop {
                                                               : nullptr;
     step_count_ = stacked_spec ? stacked_spec->shape[0] : 0;
     for (size_t s = 0; s < state_count_; ++s) state_bytes_ += aligned(in_bytes_[s]);
-    if (!cut(*scan.body))
+    if (!divide_into_parts(*scan.body))
       plans_.push_back(
           std::make_unique<PlanWithFrame>(with_shared_variables(*scan.body), *this, pool));
   }
@@ -92,7 +92,7 @@ class ScanLoop {
   };
   /// Makes plans for parts of the batch if it can be split and splitting makes the scan faster;
   /// returns whether the plans were made.
-  bool cut(const Program& body) {
+  bool divide_into_parts(const Program& body) {
     // fewest operations of a part for which a further thread is worth its overhead
     constexpr double kMinPartFlops = 60e3;
     const std::optional<RowwiseProgram> rowwise = as_rowwise(body, stepped_input_count_);

@@ -159,9 +159,9 @@ HWY_INLINE void for_vectors(D d, int64_t count, F&& f) {
     f([d, i](const auto* p) { return load(d, p + i); },
       [d, i](hn::Vec<D> x, auto* p) { store(x, d, p + i); });
   }
-  if (const int64_t remaining = count - i; remaining > 0) {
-    f([d, i, remaining](const auto* p) { return load_part(d, p + i, remaining); },
-      [d, i, remaining](hn::Vec<D> x, auto* p) { store_part(x, d, p + i, remaining); });
+  if (const int64_t remaining_count = count - i; remaining_count > 0) {
+    f([d, i, remaining_count](const auto* p) { return load_part(d, p + i, remaining_count); },
+      [d, i, remaining_count](hn::Vec<D> x, auto* p) { store_part(x, d, p + i, remaining_count); });
   }
 }
 

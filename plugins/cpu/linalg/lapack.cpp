@@ -124,8 +124,8 @@ class SolveKernel final : public BatchKernel {
     trsm<T>("R", "U", "N", "N", &columns_, &n_, &one, matrix, &n_, x, &columns_, 1, 1, 1, 1);
     trsm<T>("R", "L", "N", "U", &columns_, &n_, &one, matrix, &n_, x, &columns_, 1, 1, 1, 1);
     for (int64_t row = n_ - 1; row >= 0; --row)
-      if (const int64_t other = pivots[row] - 1; other != row)
-        std::swap_ranges(x + row * columns_, x + (row + 1) * columns_, x + other * columns_);
+      if (const int64_t pivot_row = pivots[row] - 1; pivot_row != row)
+        std::swap_ranges(x + row * columns_, x + (row + 1) * columns_, x + pivot_row * columns_);
   }
   int columns_;
 };

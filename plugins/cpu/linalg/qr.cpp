@@ -150,16 +150,18 @@ class QrKernel final : public Kernel {
   /// reflections in V and T.
   void factor(const Workspace& w, int64_t j, int64_t width) const {
     if (width <= kLeafColumns) return factor_leaf(w, j, width);
-    const int64_t left = pieces(width / 2, kLeafColumns) * kLeafColumns, right = width - left,
-                  next = j + left;
-    factor(w, j, left);
-    reflect_columns(w, j, left, w.matrix, next, next + right, TransposedOperand::first);
-    factor(w, next, right);
+    const int64_t left_width = pieces(width / 2, kLeafColumns) * kLeafColumns,
+                  right_width = width - left_width, next = j + left_width;
+    factor(w, j, left_width);
+    reflect_columns(w, j, left_width, w.matrix, next, next + right_width, TransposedOperand::first);
+    factor(w, next, right_width);
     const Matrix<T> v1{w.v.at(next, j), k_}, v2{w.v.at(next, next), k_},
-        t1 = t_at(w, j), corner{t1.at(0, left), block_columns_};
-    multiply(TransposedOperand::first, left, right, m_ - next, v1, v2, w.small[0]);
-    multiply(TransposedOperand::neither, left, right, left, t1, w.small[0], w.small[1]);
-    multiply(TransposedOperand::neither, left, right, right, w.small[1], t_at(w, next), corner);
+        t1 = t_at(w, j), corner{t1.at(0, left_width), block_columns_};
+    multiply(TransposedOperand::first, left_width, right_width, m_ - next, v1, v2, w.small[0]);
+    multiply(TransposedOperand::neither, left_width, right_width, left_width, t1, w.small[0],
+             w.small[1]);
+    multiply(TransposedOperand::neither, left_width, right_width, right_width, w.small[1],
+             t_at(w, next), corner);
   }
 
   void factor_leaf(const Workspace& w, int64_t j, int64_t width) const {
@@ -172,9 +174,9 @@ class QrKernel final : public Kernel {
       T* x = column(i);
       for (int64_t r = 0; r < i; ++r) *w.matrix.at(j + r, j + i) = std::exchange(x[r], T{0});
       const T tau = reflection(x + i, rows - i, *w.matrix.at(j + i, j + i));
-      for (int64_t other = i + 1; other < width; ++other) {
-        const T factor = tau * dot(x + i, column(other) + i, rows - i);
-        for (int64_t r = i; r < rows; ++r) column(other)[r] -= factor * x[r];
+      for (int64_t other_column = i + 1; other_column < width; ++other_column) {
+        const T factor = tau * dot(x + i, column(other_column) + i, rows - i);
+        for (int64_t r = i; r < rows; ++r) column(other_column)[r] -= factor * x[r];
       }
       add_to_t(t, i, tau, [&](int64_t earlier_column) {
         return dot(column(earlier_column) + i, x + i, rows - i);

@@ -165,7 +165,8 @@ CRESCENT_INLINE void transpose(const __m512i* rows, __m512i* to) {
 }
 
 template <bool in_rows, Form form, class T>
-CRESCENT_INLINE void read(const T* from, int64_t ld, int64_t lines, int64_t depth, __m512i* tiles) {
+CRESCENT_INLINE void read_tiles(const T* from, int64_t ld, int64_t lines, int64_t depth,
+                                __m512i* tiles) {
   in_rows ? read_lines<form>(from, ld, lines, depth, tiles)
           : read_pairs<form>(from, ld, lines, depth, tiles);
 }
@@ -184,9 +185,9 @@ CRESCENT_AVX512 void pack(const T* from, int64_t ld, int64_t lines, int64_t dept
     __m512i* rows = in_rows == rows_are_lines ? tiles : untransposed.tile[0];
     if (count == kLines && k_count == kDepth)
       // With constant sizes the compiler needs no masks.
-      read<in_rows, form>(corner, ld, kLines, kDepth, rows);
+      read_tiles<in_rows, form>(corner, ld, kLines, kDepth, rows);
     else
-      read<in_rows, form>(corner, ld, count, k_count, rows);
+      read_tiles<in_rows, form>(corner, ld, count, k_count, rows);
     if constexpr (in_rows != rows_are_lines) {
       for (int p = 0; p < parts(form); ++p) transpose(untransposed.tile[p], tiles + 16 * p);
     }

@@ -47,9 +47,9 @@ void store(const Operands& o, int64_t i, int64_t panel, const int32_t* sums) {
     std::memcpy(o.result(i, panel), sums, bytes);
     return;
   }
-  float scaled[kPanelColumns];
-  for (int64_t j = 0; j < width; ++j) scaled[j] = static_cast<float>(sums[j]) * factors[j];
-  std::memcpy(o.result(i, panel), scaled, bytes);
+  float scaled_sums[kPanelColumns];
+  for (int64_t j = 0; j < width; ++j) scaled_sums[j] = static_cast<float>(sums[j]) * factors[j];
+  std::memcpy(o.result(i, panel), scaled_sums, bytes);
 }
 
 int32_t load_group(const uint8_t* from) {

@@ -19,9 +19,9 @@ std::vector<int64_t> matrix_offsets(const Shape& operand, const Shape& leading_s
   }
   std::vector<int64_t> result(leading_shape.size());
   for (size_t item = 0; item < result.size(); ++item) {
-    int64_t remaining = static_cast<int64_t>(item);
-    for (int i = axes - 1; i >= 0; remaining /= leading_shape[i], --i)
-      result[item] += remaining % leading_shape[i] * strides[i];
+    int64_t remaining_item = static_cast<int64_t>(item);
+    for (int i = axes - 1; i >= 0; remaining_item /= leading_shape[i], --i)
+      result[item] += remaining_item % leading_shape[i] * strides[i];
   }
   return result;
 }

@@ -161,8 +161,8 @@ HWY_NOINLINE void multiply_tile(D d, const T* a, int64_t row, int64_t step, cons
       prefetcher.turn();
     }
 #pragma GCC unroll 4
-    for (int64_t left = std::min(kCacheLine<T>, b.depth - q); left > 0;
-         --left, a += step, lower += step, right += b.step) {
+    for (int64_t remaining_rows = std::min(kCacheLine<T>, b.depth - q); remaining_rows > 0;
+         --remaining_rows, a += step, lower += step, right += b.step) {
       hn::Vec<D> x[kV];
 #pragma GCC unroll 8
       for (int v = 0; v < kV; ++v) x[v] = hn::LoadU(d, right + v * lanes);
@@ -426,8 +426,8 @@ void multiply(const Product<T>& p) {
     const int64_t j = columns.first;
     Panel<T> panel{memory, columns.width, std::min(kDepth, p.k - q), columns.count};
     if (p.is_packed || (!p.transpose_b && p.m <= kFewRows && columns.count == columns.width)) {
-      const Block<T> current = block(p, columns, q);
-      panel.first = current.first, panel.step = current.step;
+      const Block<T> current_block = block(p, columns, q);
+      panel.first = current_block.first, panel.step = current_block.step;
     } else {
       pack_block(p, columns, q, memory);
     }

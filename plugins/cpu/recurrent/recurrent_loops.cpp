@@ -268,8 +268,8 @@ HWY_INLINE V gate_sigmoid(D d, V x) {
 /// Prefetches the rows that the next step writes, because rows of different samples are too far
 /// apart for the hardware prefetcher.
 template <class T>
-HWY_INLINE void prefetch_rows(std::initializer_list<const T*> written) {
-  for (const T* row : written) __builtin_prefetch(row, 1, 2);
+HWY_INLINE void prefetch_rows(std::initializer_list<const T*> written_rows) {
+  for (const T* row : written_rows) __builtin_prefetch(row, 1, 2);
 }
 
 /// Computes the gates of one vector of units, the new cell and the new state.

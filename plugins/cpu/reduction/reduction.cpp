@@ -92,7 +92,7 @@ class ReduceKernel::TaskState {
 
   /// Makes the elements of a block available to block(): computes them by the elementwise kernel if
   /// there is one; otherwise they are read in place.
-  void read(const Block& block) {
+  void read_block(const Block& block) {
     begin_ = block.begin, stride_ = block.stride;
     if (!kernel_.elementwise_) return;
     stride_ = block.width;
@@ -248,7 +248,7 @@ void ReduceKernel::run(const Arguments& a) const {
                 accumulators_of_part(a, part));
   });
   a.threads.blocks(unit_count_, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t unit = begin; unit < end; ++unit) merge_unit(a, unit);
+    for (int64_t work_unit = begin; work_unit < end; ++work_unit) merge_unit(a, work_unit);
   });
 }
 
@@ -264,9 +264,9 @@ void ReduceKernel::run_undivided_units(const Arguments& a, const Elementwise::Ce
     Accumulators acc;
     for (size_t r = 0; r < acc.size(); ++r) acc[r] = task.accumulators(r);
     if (tile_columns_ > 1) {
-      for (int64_t unit = begin; unit < end; ++unit) {
-        reduce_unit(task, unit, 0, acc);
-        store(a, unit, acc);
+      for (int64_t work_unit = begin; work_unit < end; ++work_unit) {
+        reduce_unit(task, work_unit, 0, acc);
+        store(a, work_unit, acc);
       }
       return;
     }
@@ -301,22 +301,22 @@ void ReduceKernel::reduce_units(TaskState& task, int64_t first, int64_t n,
     for (size_t r = 0; r < results_.size(); ++r)
       results_[r].loops.start(unit_accumulators[r], count);
     for (int64_t row = 0; row < geometry_.rows(); ++row) {
-      task.read({geometry_.offset(first + i, row), count, width, width});
+      task.read_block({geometry_.offset(first + i, row), count, width, width});
       for (size_t r = 0; r < results_.size(); ++r)
         results_[r].loops.reduce_rows(task.block(results_[r]), count, width, unit_accumulators[r]);
     }
   }
 }
 
-void ReduceKernel::reduce_unit(TaskState& task, int64_t unit, int64_t chunk,
+void ReduceKernel::reduce_unit(TaskState& task, int64_t work_unit, int64_t chunk,
                                const Accumulators& acc) const {
-  const int64_t width = width_of(unit);
+  const int64_t width = width_of(work_unit);
   for (size_t r = 0; r < results_.size(); ++r) results_[r].loops.start(acc[r], width);
   const bool sums_chain =
       elementwise_ && sums_rows_ && results_.size() == 1 && elementwise_->has_sum();
-  for_each_block(unit, chunk, [&](const Block& block) {
+  for_each_block(work_unit, chunk, [&](const Block& block) {
     if (sums_chain) return task.add_chain(block, acc[0]);
-    task.read(block);
+    task.read_block(block);
     for (size_t r = 0; r < results_.size(); ++r) {
       const ReduceLoops& loops = results_[r].loops;
       const std::byte* x = task.block(results_[r]);
@@ -332,18 +332,19 @@ void ReduceKernel::reduce_unit(TaskState& task, int64_t unit, int64_t chunk,
 }
 
 /// The number of results of a unit.
-int64_t ReduceKernel::width_of(int64_t unit) const {
+int64_t ReduceKernel::width_of(int64_t work_unit) const {
   return geometry_.reduces_last_axis()
              ? 1
-             : std::min(tile_columns_, geometry_.width() - unit % tiles_per_row_ * tile_columns_);
+             : std::min(tile_columns_,
+                        geometry_.width() - work_unit % tiles_per_row_ * tile_columns_);
 }
 
 /// Calls f(block) for all blocks of a chunk, in the order in which they are added.
 template <class F>
-void ReduceKernel::for_each_block(int64_t unit, int64_t chunk, F&& f) const {
+void ReduceKernel::for_each_block(int64_t work_unit, int64_t chunk, F&& f) const {
   const ReduceGeometry& g = geometry_;
-  const int64_t outer = unit / tiles_per_row_, column = unit % tiles_per_row_ * tile_columns_,
-                width = width_of(unit);
+  const int64_t outer = work_unit / tiles_per_row_,
+                column = work_unit % tiles_per_row_ * tile_columns_, width = width_of(work_unit);
   const int64_t first = step_count_ * chunk / chunks_per_unit_,
                 last = step_count_ * (chunk + 1) / chunks_per_unit_;
   const auto reduce_row = [&](int64_t begin, int64_t n) {
@@ -379,21 +380,22 @@ void ReduceKernel::for_each_block(int64_t unit, int64_t chunk, F&& f) const {
   }
 }
 
-void ReduceKernel::merge_unit(const Arguments& a, int64_t unit) const {
-  const Accumulators acc = accumulators_of_part(a, unit * chunks_per_unit_);
+void ReduceKernel::merge_unit(const Arguments& a, int64_t work_unit) const {
+  const Accumulators acc = accumulators_of_part(a, work_unit * chunks_per_unit_);
   for (int64_t chunk = 1; chunk < chunks_per_unit_; ++chunk) {
-    const Accumulators from = accumulators_of_part(a, unit * chunks_per_unit_ + chunk);
+    const Accumulators from = accumulators_of_part(a, work_unit * chunks_per_unit_ + chunk);
     for (size_t r = 0; r < results_.size(); ++r)
       results_[r].loops.merge(from[r], acc[r], tile_columns_);
   }
-  store(a, unit, acc);
+  store(a, work_unit, acc);
 }
 
-void ReduceKernel::store(const Arguments& a, int64_t unit, const Accumulators& acc) const {
+void ReduceKernel::store(const Arguments& a, int64_t work_unit, const Accumulators& acc) const {
   const int64_t width = geometry_.reduces_last_axis() ? 1 : geometry_.width();
-  const int64_t first = unit / tiles_per_row_ * width + unit % tiles_per_row_ * tile_columns_;
+  const int64_t first =
+      work_unit / tiles_per_row_ * width + work_unit % tiles_per_row_ * tile_columns_;
   for (size_t r = 0; r < results_.size(); ++r)
-    store_results(results_[r], first, width_of(unit), acc[r], a.outputs[r]);
+    store_results(results_[r], first, width_of(work_unit), acc[r], a.outputs[r]);
 }
 
 void ReduceKernel::store_results(const Result& result, int64_t first, int64_t n, std::byte* acc,

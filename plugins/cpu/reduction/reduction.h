@@ -116,17 +116,18 @@ class ReduceKernel final : public Kernel {
   void set_source(Result& result, int output);
   size_t partial_bytes() const;
   size_t elementwise_scratch_bytes() const;
-  int64_t width_of(int64_t unit) const;
+  int64_t width_of(int64_t work_unit) const;
   template <class F>
-  void for_each_block(int64_t unit, int64_t chunk, F&& f) const;
+  void for_each_block(int64_t work_unit, int64_t chunk, F&& f) const;
   /// The address of the accumulators of each result.
   using Accumulators = std::array<std::byte*, kMaxResults>;
   void run_undivided_units(const Arguments& a, const Elementwise::Cells& cells) const;
   void reduce_units(TaskState& task, int64_t first, int64_t n, const Accumulators& acc) const;
-  void reduce_unit(TaskState& task, int64_t unit, int64_t chunk, const Accumulators& acc) const;
+  void reduce_unit(TaskState& task, int64_t work_unit, int64_t chunk,
+                   const Accumulators& acc) const;
   Accumulators accumulators_of_part(const Arguments& a, int64_t part) const;
-  void merge_unit(const Arguments& a, int64_t unit) const;
-  void store(const Arguments& a, int64_t unit, const Accumulators& acc) const;
+  void merge_unit(const Arguments& a, int64_t work_unit) const;
+  void store(const Arguments& a, int64_t work_unit, const Accumulators& acc) const;
   void store_results(const Result& result, int64_t first, int64_t n, std::byte* acc,
                      std::byte* to) const;
 

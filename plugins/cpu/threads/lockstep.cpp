@@ -25,13 +25,13 @@ constexpr int kPollsBeforeYield = 4096;
 /// Polls done() for a while, then yields the core between polls, until done() is true. Returns the
 /// time spent yielding.
 template <class F>
-Clock::duration wait(F&& done) {
+Clock::duration wait(F&& is_done) {
   for (int i = 0; i < kPollsBeforeYield; ++i) {
-    if (done()) return {};
+    if (is_done()) return {};
     relax();
   }
   const auto begin = Clock::now();
-  while (!done()) std::this_thread::yield();
+  while (!is_done()) std::this_thread::yield();
   return Clock::now() - begin;
 }
 
@@ -77,7 +77,9 @@ class Lockstep {
       if (step == step_count_) return;
       wait([&] { return announced_step() >= step; });
       const int64_t next_participants = participants();
-      for (int64_t other = 1; other < participant_count; ++other) wait_for(other, step);
+      for (int64_t other_participant = 1; other_participant < participant_count;
+           ++other_participant)
+        wait_for(other_participant, step);
       participant_count = next_participants;
     }
   }

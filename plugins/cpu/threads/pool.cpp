@@ -107,8 +107,8 @@ struct Pool::State {
   }
 
   bool has_new_region_or_stops(uint32_t last_region) const {
-    uint32_t current = word.load(std::memory_order_acquire);
-    return ((current & kOpen) && current / kOneRegion != last_region) ||
+    uint32_t current_word = word.load(std::memory_order_acquire);
+    return ((current_word & kOpen) && current_word / kOneRegion != last_region) ||
            is_stopping.load(std::memory_order_relaxed);
   }
 
@@ -116,9 +116,9 @@ struct Pool::State {
     if (spin_until([&] { return has_new_region_or_stops(last_region); })) return;
     sleepers.fetch_add(1);
     for (;;) {
-      uint32_t current = word.load();
+      uint32_t current_word = word.load();
       if (has_new_region_or_stops(last_region)) break;
-      futex_wait(word, current);
+      futex_wait(word, current_word);
     }
     sleepers.fetch_sub(1);
   }
@@ -128,11 +128,12 @@ struct Pool::State {
     for (uint32_t last_region = 0;;) {
       wait_for_region(last_region);
       if (is_stopping.load()) return;
-      uint32_t current = word.load(std::memory_order_acquire);
-      if (!(current & kOpen) || current / kOneRegion == last_region) continue;
-      if (!word.compare_exchange_weak(current, current + kOneWorker, std::memory_order_acq_rel))
+      uint32_t current_word = word.load(std::memory_order_acquire);
+      if (!(current_word & kOpen) || current_word / kOneRegion == last_region) continue;
+      if (!word.compare_exchange_weak(current_word, current_word + kOneWorker,
+                                      std::memory_order_acq_rel))
         continue;
-      last_region = current / kOneRegion;
+      last_region = current_word / kOneRegion;
       run_parts_as(worker);
       uint32_t remaining_state = word.fetch_sub(kOneWorker, std::memory_order_acq_rel) - kOneWorker;
       if ((remaining_state & kInsideMask) == 0 && (remaining_state & kCallerSleeps))
@@ -148,12 +149,12 @@ struct Pool::State {
 
   void close() {
     word.fetch_and(~kOpen);
-    auto empty = [&] { return (word.load(std::memory_order_acquire) & kInsideMask) == 0; };
-    if (spin_until(empty)) return;
+    auto is_empty = [&] { return (word.load(std::memory_order_acquire) & kInsideMask) == 0; };
+    if (spin_until(is_empty)) return;
     for (;;) {
-      uint32_t current = word.fetch_or(kCallerSleeps) | kCallerSleeps;
-      if ((current & kInsideMask) == 0) break;
-      futex_wait(word, current);
+      uint32_t current_word = word.fetch_or(kCallerSleeps) | kCallerSleeps;
+      if ((current_word & kInsideMask) == 0) break;
+      futex_wait(word, current_word);
     }
   }
 };

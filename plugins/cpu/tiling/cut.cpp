@@ -68,9 +68,9 @@ std::optional<Cut> cut_of_convolution(const Op& op, const ConvSpec& spec, const 
 }  // namespace
 
 bool is_elementwise(const Op& op) {
-  const auto* fused = as<Fused>(op);
+  const auto* fused_op = as<Fused>(op);
   const auto scatters = [](const FusedStep& s) { return s.kind == FusedStep::Kind::scatter; };
-  if (fused) return std::none_of(fused->steps.begin(), fused->steps.end(), scatters);
+  if (fused_op) return std::none_of(fused_op->steps.begin(), fused_op->steps.end(), scatters);
   return as<Unary>(op) || as<Binary>(op);
 }
 

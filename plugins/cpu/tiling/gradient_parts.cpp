@@ -20,14 +20,14 @@ class GradientParts {
       const bool is_large = i.op->name() == BatchNormBackward::kName &&
                             spec(i.inputs[0]).dtype == DType::float32 &&
                             spec(i.inputs[0]).bytes() >= kLargeBytes;
-      is_large ? split(i) : program_.code.push_back(i);
+      is_large ? split_into_parts(i) : program_.code.push_back(i);
     }
   }
 
  private:
   const TensorSpec& spec(int value) const { return program_.values[value]; }
 
-  void split(const Instruction& i) {
+  void split_into_parts(const Instruction& i) {
     const int x = i.inputs[0], gamma = i.inputs[1], mean = i.inputs[2], variance = i.inputs[3],
               dy = i.inputs[4], dgamma = i.outputs[1], dbeta = i.outputs[2];
     auto factors = std::make_shared<BatchNormFactors>();

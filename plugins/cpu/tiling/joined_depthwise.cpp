@@ -24,13 +24,13 @@ std::optional<Normalization> normalization_of(const Instruction& i) {
   constexpr BinaryKind kSteps[] = {BinaryKind::subtract, BinaryKind::multiply, BinaryKind::multiply,
                                    BinaryKind::add};
   constexpr int kStepCount = 4;
-  const auto* fused = as<Fused>(*i.op);
+  const auto* fused_op = as<Fused>(*i.op);
   const int inputs = static_cast<int>(i.inputs.size());
-  if (!fused || inputs != 1 + kStepCount || fused->outputs.size() != 1) return {};
-  const std::vector<FusedStep>& steps = fused->steps;
+  if (!fused_op || inputs != 1 + kStepCount || fused_op->outputs.size() != 1) return {};
+  const std::vector<FusedStep>& steps = fused_op->steps;
   const int count = static_cast<int>(steps.size());
   const bool relu = count == kStepCount + 1;
-  if (count < kStepCount || count > kStepCount + 1 || fused->outputs[0] != inputs + count - 1)
+  if (count < kStepCount || count > kStepCount + 1 || fused_op->outputs[0] != inputs + count - 1)
     return {};
   if (relu &&
       (steps[kStepCount].kind != FusedStep::Kind::unary ||
@@ -63,11 +63,12 @@ class JoinedDepthwise {
   const TensorSpec& spec(int value) const { return program_.values[value]; }
 
   std::vector<const Instruction*> readers(int value) const {
-    std::vector<const Instruction*> found;
+    std::vector<const Instruction*> reader_instructions;
     for (const Instruction& i : program_.code) {
-      if (i.op && std::count(i.inputs.begin(), i.inputs.end(), value)) found.push_back(&i);
+      if (i.op && std::count(i.inputs.begin(), i.inputs.end(), value))
+        reader_instructions.push_back(&i);
     }
-    return found;
+    return reader_instructions;
   }
   bool is_result(int value) const {
     return std::count(program_.outputs.begin(), program_.outputs.end(), value) > 0;

@@ -79,9 +79,9 @@ class RowPropagation {
 
   bool assign_product_roles(const Instruction& i) {
     const auto& op = static_cast<const Matmul&>(base_of(*i.op));
-    const int left = i.inputs[0], right = i.inputs[1];
-    if (op.transpose_a || shape(left).rank() != 2 || shape(right).rank() != 2 ||
-        !assign_role(left, SliceRole::rows) || !assign_role(right, SliceRole::whole))
+    const int left_value = i.inputs[0], right_value = i.inputs[1];
+    if (op.transpose_a || shape(left_value).rank() != 2 || shape(right_value).rank() != 2 ||
+        !assign_role(left_value, SliceRole::rows) || !assign_role(right_value, SliceRole::whole))
       return false;
     size_t input = 2;
     if (auto* with_post_ops = dynamic_cast<const WithPostOps*>(i.op.get())) {

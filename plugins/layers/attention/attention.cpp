@@ -60,8 +60,8 @@ AttentionLayer::AttentionOutput AttentionLayer::attend(const Tensor& query, cons
                                                      mask.causal, rate, *random_);
     return {output, {}, {}};
   }
-  const Tensor allowed = mask.as_tensor(query.dim(1), key.dim(1));
-  return mix_weights(ops::attention_weights(query, key, allowed, scale), value, call);
+  const Tensor allowed_pairs = mask.as_tensor(query.dim(1), key.dim(1));
+  return mix_weights(ops::attention_weights(query, key, allowed_pairs, scale), value, call);
 }
 
 AttentionLayer::AttentionOutput AttentionLayer::attend_or_zero(

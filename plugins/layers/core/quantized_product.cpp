@@ -96,12 +96,12 @@ Tensors QuantizedProduct::decompose(std::span<const Tensor> inputs) const {
   if (!rounds_input) return {einsum_of(equation, x, ops::cast(values, x.dtype())) / scale};
   const Equation parsed_equation = Equation::parse(equation);
   const std::vector<int> summed_input_axes = summed_axes(parsed_equation, x.shape());
-  const Quantized rounded = range(x, summed_input_axes);
+  const Quantized rounded_input = range(x, summed_input_axes);
   const DType integer_type = is_plain(parsed_equation) ? DType::int8 : DType::int32;
-  const Tensor sums =
-      einsum_of(equation, ops::cast(rounded.values, integer_type), ops::cast(values, integer_type));
+  const Tensor sums = einsum_of(equation, ops::cast(rounded_input.values, integer_type),
+                                ops::cast(values, integer_type));
   return {ops::cast(sums, x.dtype()) /
-          (scale * scale_in_output_axes(parsed_equation, rounded.scale, summed_input_axes))};
+          (scale * scale_in_output_axes(parsed_equation, rounded_input.scale, summed_input_axes))};
 }
 
 Tensors QuantizedProduct::vjp(const Vjp& v) const {

@@ -153,9 +153,9 @@ class BatchNormalization final : public ScaledLayer {
 
   void check_clipping() const {
     for (const DictEntry& limit : clipping_.value_or(Dict{})) {
-      const std::vector<std::string> allowed{"rmin", "rmax", "dmax"};
-      if (std::find(allowed.begin(), allowed.end(), limit.key) == allowed.end())
-        fail("renorm_clipping: no limit '", limit.key, "'", did_you_mean(limit.key, allowed));
+      const std::vector<std::string> known_limits{"rmin", "rmax", "dmax"};
+      if (std::find(known_limits.begin(), known_limits.end(), limit.key) == known_limits.end())
+        fail("renorm_clipping: no limit '", limit.key, "'", did_you_mean(limit.key, known_limits));
       if (!limit.value.is_number())
         fail("renorm_clipping: '", limit.key, "' expected a number, got ", limit.value);
     }

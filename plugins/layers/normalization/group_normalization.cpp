@@ -56,9 +56,9 @@ class GroupNormalization final : public ScaledLayer {
     const Tensor y =
         centred_x * ops::rsqrt(ops::mean(ops::square(centred_x), axes, true) + epsilon_);
     const Shape parameter_shape = grouped_shape(broadcast_along(x, {axis}), axis);
-    const Tensor scaled = y * ops::reshape(at_least_float32(gamma()), parameter_shape) +
-                          ops::reshape(at_least_float32(beta()), parameter_shape);
-    return ops::cast(ops::reshape(scaled, x.shape()), compute_dtype());
+    const Tensor scaled_y = y * ops::reshape(at_least_float32(gamma()), parameter_shape) +
+                            ops::reshape(at_least_float32(beta()), parameter_shape);
+    return ops::cast(ops::reshape(scaled_y, x.shape()), compute_dtype());
   }
 
  private:

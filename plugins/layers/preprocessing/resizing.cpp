@@ -45,16 +45,16 @@ bool has_whole_numbers(const Tensor& x) {
 
 /// Rounds x to integers, limits these to the range of `dtype`, and casts.
 Tensor as_whole_numbers(const Tensor& x, DType dtype) {
-  const Tensor rounded = ops::round(x);
+  const Tensor rounded_values = ops::round(x);
   switch (dtype) {
     case DType::uint8:
-      return ops::cast(ops::clip(rounded, 0, 255), dtype);
+      return ops::cast(ops::clip(rounded_values, 0, 255), dtype);
     case DType::int8:
-      return ops::cast(ops::clip(rounded, -128, 127), dtype);
+      return ops::cast(ops::clip(rounded_values, -128, 127), dtype);
     case DType::int16:
-      return ops::cast(ops::clip(rounded, -32768, 32767), dtype);
+      return ops::cast(ops::clip(rounded_values, -32768, 32767), dtype);
     default:
-      return ops::cast(rounded, dtype);
+      return ops::cast(rounded_values, dtype);
   }
 }
 

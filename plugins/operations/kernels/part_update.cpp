@@ -29,9 +29,9 @@ class PartLines {
   /// Copies lines [begin, end) of the slice to the array.
   void copy(int64_t begin, int64_t end, const std::byte* part, std::byte* array) const {
     for (int64_t line_index = begin; line_index < end; ++line_index) {
-      int64_t remaining = line_index, offset = begin_offset_;
-      for (size_t i = 0; i < axis_count_; remaining /= axes_[i].size, ++i)
-        offset += remaining % axes_[i].size * axes_[i].step;
+      int64_t remaining_index = line_index, offset = begin_offset_;
+      for (size_t i = 0; i < axis_count_; remaining_index /= axes_[i].size, ++i)
+        offset += remaining_index % axes_[i].size * axes_[i].step;
       std::memcpy(array + offset, part + line_index * line_bytes_, line_bytes_);
     }
   }

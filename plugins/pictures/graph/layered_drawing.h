@@ -82,7 +82,7 @@ class LayeredDrawing {
   void route_edges();
   double begin_x(const Segment& segment) const;
   double end_x(const Segment& segment) const;
-  double distance(int left, int right) const;
+  double distance(int left_item, int right_item) const;
   double preferred_x(int item_number, bool from_above) const;
   std::vector<Segment*> segments_after(int layer);
 

@@ -15,7 +15,7 @@ struct Pool {
   size_t count;
 };
 
-Pool joined(const Pool& left, const Pool& right) {
+Pool join_pools(const Pool& left, const Pool& right) {
   const double weight = left.weight + right.weight;
   return {(left.mean * left.weight + right.mean * right.weight) / weight, weight,
           left.count + right.count};
@@ -29,7 +29,7 @@ std::vector<double> isotonic_regression(const std::vector<double>& preferred_pos
   for (size_t i = 0; i < preferred_positions.size(); ++i) {
     Pool merged_pool{preferred_positions[i], weights[i], 1};
     for (; !pools.empty() && pools.back().mean > merged_pool.mean; pools.pop_back())
-      merged_pool = joined(pools.back(), merged_pool);
+      merged_pool = join_pools(pools.back(), merged_pool);
     pools.push_back(merged_pool);
   }
   std::vector<double> result;

@@ -55,8 +55,8 @@ std::string current_mode(const std::string& mode) {
   return mode == "binary" ? kMultiHot : mode == "tf-idf" ? "tf_idf" : mode;
 }
 
-void check_mode(const std::string& mode, std::initializer_list<const char*> allowed) {
-  const std::vector<std::string> names(allowed.begin(), allowed.end());
+void check_mode(const std::string& mode, std::initializer_list<const char*> allowed_modes) {
+  const std::vector<std::string> names(allowed_modes.begin(), allowed_modes.end());
   if (std::find(names.begin(), names.end(), mode) == names.end())
     fail("Unknown value for `output_mode` argument. Expected one of: ", join(names),
          ". Received: output_mode=", mode, did_you_mean(mode, names));

@@ -20,8 +20,8 @@ Tensor encode_indices(const Tensor& indices, const std::string& mode, int64_t de
 /// The present name of a mode, for which files of tf.keras may have an older name.
 std::string current_mode(const std::string& mode);
 
-/// Fails with the message of Keras unless the mode is one of `allowed`.
-void check_mode(const std::string& mode, std::initializer_list<const char*> allowed);
+/// Fails with the message of Keras unless the mode is one of `allowed_modes`.
+void check_mode(const std::string& mode, std::initializer_list<const char*> allowed_modes);
 
 /// Sets the dtype policy of a layer with integer results to int64, unless the user gave another
 /// policy.

@@ -253,7 +253,7 @@ void LookupLayer<Term>::finalize_state() {
   if (mask_token_) counts_.remove(*mask_token_);
   if (oov_token_) counts_.remove(*oov_token_);
   if (is_static() || counts_.empty()) return;
-  std::vector<Term> terms = counts_.in_order();
+  std::vector<Term> terms = counts_.terms_in_order();
   if (max_tokens_) {
     const int64_t max_terms = std::max<int64_t>(*max_tokens_ - rules().first_term_index(), 0);
     terms.resize(std::min(terms.size(), static_cast<size_t>(max_terms)));
