@@ -66,7 +66,7 @@ class IntegerMatmul final : public Kernel {
   MatmulPlan plan_;
 };
 
-int64_t round_up(int64_t n, int64_t step) { return pieces(n, step) * step; }
+int64_t round_up_to(int64_t n, int64_t step) { return pieces(n, step) * step; }
 
 bool is_float_activation(ActivationKind e) {
   return e == ActivationKind::sigmoid || e == ActivationKind::tanh;
@@ -134,8 +134,8 @@ MatmulCut::MatmulCut(const MatmulPlan& p, bool split_sums, ThreadCount thread_co
   // This gives all threads equal numbers of tiles.
   if (rows == kMaxTileRows && parts() > kEnoughParts && parts() < 2 * kEnoughParts) rows /= 2;
   // The tiles are made equally large.
-  rows = std::min(m, round_up(pieces(m, pieces(m, rows)), 4));
-  columns = std::min(n, round_up(pieces(n, pieces(n, columns)), 16));
+  rows = std::min(m, round_up_to(pieces(m, pieces(m, rows)), 4));
+  columns = std::min(n, round_up_to(pieces(n, pieces(n, columns)), 16));
   row_tiles = pieces(m, rows), column_tiles = pieces(n, columns), sums = pieces(p.k, depth);
 }
 
@@ -145,7 +145,7 @@ void MatmulCut::use_whole_rows() {
   const int64_t min_tile_rows = thread_count == ThreadCount::few ? 128 : 32;
   const int64_t tiles =
       std::max(row_tiles, m >= kEnoughTiles * min_tile_rows ? kEnoughTiles : kFewTiles);
-  rows = std::min(m, round_up(pieces(m, tiles), 4)), columns = n;
+  rows = std::min(m, round_up_to(pieces(m, tiles), 4)), columns = n;
   row_tiles = pieces(m, rows), column_tiles = 1;
 }
 

@@ -14,7 +14,7 @@ bool is_punctuation(char c) {
 
 /// The number of bytes of a UTF-8 character by its first byte; 0 if no character begins with this
 /// byte.
-size_t sequence_length(unsigned char first_byte) {
+size_t utf8_length(unsigned char first_byte) {
   if (first_byte < 0x80) return 1;
   if (first_byte >= 0xc2 && first_byte < 0xe0) return 2;
   if (first_byte >= 0xe0 && first_byte < 0xf0) return 3;
@@ -73,7 +73,7 @@ std::vector<std::string> split_characters(std::string_view text) {
   std::vector<std::string> characters;
   for (size_t i = 0; i < text.size();) {
     const auto first_byte = static_cast<unsigned char>(text[i]);
-    const size_t length = sequence_length(first_byte);
+    const size_t length = utf8_length(first_byte);
     size_t valid_length = 1;
     while (valid_length < length && i + valid_length < text.size() &&
            can_follow(first_byte, valid_length, static_cast<unsigned char>(text[i + valid_length])))
