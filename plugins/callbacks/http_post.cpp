@@ -45,9 +45,9 @@ class Socket {
       : descriptor_(socket(address_info.ai_family, address_info.ai_socktype | SOCK_CLOEXEC,
                            address_info.ai_protocol)) {
     if (descriptor_ < 0) return;
-    const timeval limit{kTimeoutSeconds, 0};
-    setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    setsockopt(descriptor_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+    const timeval timeout{kTimeoutSeconds, 0};
+    setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
+    setsockopt(descriptor_, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
     is_connected_ = connect(descriptor_, address_info.ai_addr, address_info.ai_addrlen) == 0;
   }
   ~Socket() {

@@ -9,12 +9,12 @@ namespace {
 
 /// The limits `low` and `high` are numbers or tensors.
 Tensor clip(const Tensor& x, const Value& low, const Value& high) {
-  const auto limit = [](const Value& value) {
+  const auto limit_tensor = [](const Value& value) {
     if (!value.is_number() && !value.is_list() && !value.is_object())
       fail("clip: expected limits that are numbers or tensors, got ", value);
     return Operand(Codec<NumberOrTensor>::decode(value));
   };
-  return ops::clip(x, limit(low), limit(high));
+  return ops::clip(x, limit_tensor(low), limit_tensor(high));
 }
 
 }  // namespace

@@ -27,9 +27,10 @@ struct ScoreTile {
 
   /// The `count` rows from `first` on.
   ScoreTile slice_rows(int64_t first, int64_t count) const {
-    AttentionMask part = mask;
-    if (part.first) part.first += first * part.query_stride;
-    return {count,       keys, x + first * keys, scale, part, visible_keys + first * visible_step,
+    AttentionMask mask_part = mask;
+    if (mask_part.first) mask_part.first += first * mask_part.query_stride;
+    return {count,       keys,      x + first * keys,
+            scale,       mask_part, visible_keys + first * visible_step,
             visible_step};
   }
 };

@@ -250,16 +250,17 @@ class WinogradImageConvolution final : public WinogradConvolution {
   }
   void run_shared_steps(const Arguments& a) const {
     const Block b = block(0, tile_count_, floats(a.scratch) + kernel_scratch());
-    auto part = [](const Tiles& tiles, int64_t begin, int64_t end, int64_t channels) -> Tiles {
+    auto tiles_part = [](const Tiles& tiles, int64_t begin, int64_t end,
+                         int64_t channels) -> Tiles {
       return {begin, end - begin, tiles.points + begin * padded_channel_count(channels),
               tiles.stride};
     };
     a.threads.blocks(tile_count_, kTile, [&](int64_t begin, int64_t end) {
-      loops_.input(images_.in, a.in<float>(0), part(b.in, begin, end, in_channels_));
+      loops_.input(images_.in, a.in<float>(0), tiles_part(b.in, begin, end, in_channels_));
     });
     a.threads.parallel(kPoints, [&](int64_t point, int) { multiply(b, kernel(a), point); });
     a.threads.blocks(tile_count_, kTile, [&](int64_t begin, int64_t end) {
-      write_output(a, part(b.out, begin, end, out_channels_));
+      write_output(a, tiles_part(b.out, begin, end, out_channels_));
     });
   }
 

@@ -12,10 +12,10 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 template <class T>
-void reverse(const void* last, int64_t n, void* to) {
+void reverse(const void* last_element, int64_t n, void* to) {
   const hn::ScalableTag<T> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const T* from = static_cast<const T*>(last);
+  const T* from = static_cast<const T*>(last_element);
   T* target = static_cast<T*>(to);
   int64_t i = 0;
   if constexpr (sizeof(T) > 1)

@@ -19,8 +19,8 @@ using RepeatLoop = void (*)(const void* from, int64_t step, int64_t count, int64
 /// The loop for elements of 1, 2, 4 or 8 bytes.
 RepeatLoop repeat_loop(size_t bytes);
 
-/// Copies a line of n elements in reverse; `last` is the address of its last element.
-using ReverseLoop = void (*)(const void* last, int64_t n, void* to);
+/// Copies a line of n elements in reverse; `last_element` is the address of its last element.
+using ReverseLoop = void (*)(const void* last_element, int64_t n, void* to);
 /// The loop for elements of 1, 2, 4 or 8 bytes.
 ReverseLoop reverse_loop(size_t bytes);
 

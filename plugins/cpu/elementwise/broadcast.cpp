@@ -16,9 +16,9 @@ Broadcast::Broadcast(const Shape& input, const Shape& result, const Shape& whole
     const int64_t s = input_size == 1 ? 0 : step;
     if (axis >= missing_axes) step *= whole_shape[axis - missing_axes];
     if (n == 1) continue;
-    const size_t last = rank - 1;
-    if (rank > 0 && s == strides[last] * sizes[last]) {
-      sizes[last] *= n;
+    const size_t last_index = rank - 1;
+    if (rank > 0 && s == strides[last_index] * sizes[last_index]) {
+      sizes[last_index] *= n;
     } else {
       sizes[rank] = n;
       strides[rank] = s;

@@ -2,12 +2,12 @@
 
 namespace crescent::cpu {
 
-std::unique_ptr<Epilogue> Epilogue::make(std::unique_ptr<Kernel>& next, int input,
+std::unique_ptr<Epilogue> Epilogue::make(std::unique_ptr<Kernel>& next_kernel, int input,
                                          int product_input_count) {
-  auto* kernel = dynamic_cast<Elementwise*>(next.get());
+  auto* kernel = dynamic_cast<Elementwise*>(next_kernel.get());
   if (!kernel || !kernel->can_be_epilogue(input)) return nullptr;
   auto epilogue = std::make_unique<Epilogue>();
-  static_cast<void>(next.release());
+  static_cast<void>(next_kernel.release());
   epilogue->kernel_.reset(kernel);
   epilogue->input_index_ = input, epilogue->product_input_count_ = product_input_count;
   return epilogue;
@@ -39,8 +39,8 @@ void Epilogue::Invocation::operator()(int64_t begin, int64_t end, const void* pr
       {epilogue_.input_index_, static_cast<const std::byte*>(product_part)});
 }
 
-bool EpilogueHost::fuse_epilogue(std::unique_ptr<Kernel>& next, int input) {
-  epilogue_ = Epilogue::make(next, input, input_count_);
+bool EpilogueHost::fuse_epilogue(std::unique_ptr<Kernel>& next_kernel, int input) {
+  epilogue_ = Epilogue::make(next_kernel, input, input_count_);
   if (epilogue_) prepare_for_epilogue();
   return has_epilogue();
 }

@@ -11,11 +11,11 @@ namespace crescent::cpu {
 
 class Epilogue {
  public:
-  /// Makes an epilogue of the kernel `next`, whose input `input` is the product's result. Returns
-  /// null and leaves `next` unchanged if the kernel cannot run range by range. In the arguments,
-  /// the other inputs of the epilogue follow the `product_input_count` inputs of the product; the
-  /// outputs are those of the epilogue.
-  static std::unique_ptr<Epilogue> make(std::unique_ptr<Kernel>& next, int input,
+  /// Makes an epilogue of the kernel `next_kernel`, whose input `input` is the product's result.
+  /// Returns null and leaves `next_kernel` unchanged if the kernel cannot run range by range. In
+  /// the arguments, the other inputs of the epilogue follow the `product_input_count` inputs of the
+  /// product; the outputs are those of the epilogue.
+  static std::unique_ptr<Epilogue> make(std::unique_ptr<Kernel>& next_kernel, int input,
                                         int product_input_count);
 
   size_t scratch_bytes() const { return kernel_->scratch_bytes(); }
@@ -55,7 +55,7 @@ class EpilogueHost : public Kernel {
   /// Whether the product can have an epilogue: it can pass on its result in rows at little cost and
   /// has no epilogue yet.
   bool can_host_epilogue() const final { return !epilogue_ && can_pass_rows(); }
-  bool fuse_epilogue(std::unique_ptr<Kernel>& next, int input) final;
+  bool fuse_epilogue(std::unique_ptr<Kernel>& next_kernel, int input) final;
   bool may_share(int input, int output) const final {
     return epilogue_ && epilogue_->may_share(input, output);
   }

@@ -61,10 +61,10 @@ class EpilogueFusion {
     if (is_kept_[root(result)] || reader_positions.size() != 1) return false;
     const size_t reader = position_of(reader_positions[0]);
     if (!find_moves(product, reader)) return false;
-    const size_t last = last_reader_of_old_values(product, reader);
-    if (last != product && !can_run_later(product)) return false;
+    const size_t last_step = last_reader_of_old_values(product, reader);
+    if (last_step != product && !can_run_later(product)) return false;
     if (!fuse_reader(product, reader)) return false;
-    reorder(product, last);
+    reorder(product, last_step);
     return true;
   }
 
@@ -98,16 +98,16 @@ class EpilogueFusion {
   /// The reader may overwrite the old values of variables. Returns the last step between product
   /// and reader that reads such an old value; `product` if there is none.
   size_t last_reader_of_old_values(size_t product, size_t reader) {
-    size_t last = product;
+    size_t last_step = product;
     for (int output : step(reader).outputs) {
       const auto [first, end] = old_root_by_new_root_.equal_range(root(output));
       for (auto replaced_value = first; replaced_value != end; ++replaced_value)
         for (size_t reader_position : readers_.of_root(replaced_value->second)) {
           const size_t s = position_of(reader_position);
-          if (s < reader && !is_moved(s)) last = std::max(last, s);
+          if (s < reader && !is_moved(s)) last_step = std::max(last_step, s);
         }
     }
-    return last;
+    return last_step;
   }
 
   /// Whether running the product later needs no more memory. Its inputs are then kept longer and
@@ -136,15 +136,15 @@ class EpilogueFusion {
   }
 
   /// Moves the steps in moved_positions_ before the product, and the product behind the step
-  /// `last`.
-  void reorder(size_t product, size_t last) {
-    if (last == product && moved_positions_.empty()) return;
+  /// `last_step`.
+  void reorder(size_t product, size_t last_step) {
+    if (last_step == product && moved_positions_.empty()) return;
     const size_t end =
-        std::max(last, moved_positions_.empty() ? product : moved_positions_.back()) + 1;
+        std::max(last_step, moved_positions_.empty() ? product : moved_positions_.back()) + 1;
     std::vector<size_t> order = moved_positions_;
     for (size_t s = product; s < end; ++s) {
       if (s > product && !is_moved(s)) order.push_back(s);
-      if (s == last) order.push_back(product);
+      if (s == last_step) order.push_back(product);
     }
     std::vector<Step> steps;
     std::vector<size_t> original_positions;

@@ -48,12 +48,12 @@ void ExchangeThread::work() {
     state_changed_.wait(lock,
                         [&] { return is_stopping_ || ended_count_ < begun_exchanges_.size(); });
     if (is_stopping_) return;
-    const Exchange next = begun_exchanges_[ended_count_];
+    const Exchange next_exchange = begun_exchanges_[ended_count_];
     const bool is_skipped = error_ != nullptr;
     lock.unlock();
     std::exception_ptr error;
     if (!is_skipped) try {
-        run(next);
+        run(next_exchange);
       } catch (...) {
         error = std::current_exception();
       }

@@ -99,8 +99,8 @@ class SliceJoiner {
     for (size_t s : slice_steps_) {
       if (s != kNone) is_dropped[s] = !is_read[step(s).outputs[0]];
     }
-    size_t next = 0;
-    std::erase_if(schedule_.steps, [&](const Step&) { return is_dropped[next++]; });
+    size_t next_step = 0;
+    std::erase_if(schedule_.steps, [&](const Step&) { return is_dropped[next_step++]; });
   }
 
   Schedule& schedule_;

@@ -96,14 +96,14 @@ size_t assign_offsets(std::vector<Block>& blocks) {
   std::stable_sort(blocks.begin(), blocks.end(),
                    [](const Block& a, const Block& b) { return a.bytes > b.bytes; });
   PlacedBlocks placed(blocks);
-  size_t total = 0;
+  size_t arena_size = 0;
   for (Block& block : blocks) {
     block.offset = placed.find_gap(block);
-    total = std::max(total, block.offset + block.bytes);
+    arena_size = std::max(arena_size, block.offset + block.bytes);
     placed.add(block);
     for (size_t* owner : block.owners) *owner = block.offset;
   }
-  return total;
+  return arena_size;
 }
 
 }  // namespace

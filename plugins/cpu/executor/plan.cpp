@@ -345,19 +345,19 @@ ProfileEntry Plan::profile_row(size_t i) const {
 
 namespace {
 
-/// Appends the profile rows of the instructions that are executed within an instruction (`whole`),
-/// with the time of each scaled to its share of the time of the whole.
-void add_shares(const ProfileEntry& whole, std::vector<ProfileEntry> inner_rows,
+/// Appends the profile rows of the instructions that are executed within an instruction
+/// (`whole_entry`), with the time of each scaled to its share of the time of the whole.
+void add_shares(const ProfileEntry& whole_entry, std::vector<ProfileEntry> inner_rows,
                 std::vector<ProfileEntry>& rows) {
   double seconds = 0;
   for (const ProfileEntry& row : inner_rows) seconds += row.seconds;
-  if (seconds == 0) return rows.push_back(whole);
+  if (seconds == 0) return rows.push_back(whole_entry);
   for (ProfileEntry& row : inner_rows) {
     const double share = row.seconds / seconds;
-    row.calls = whole.calls, row.seconds = share * whole.seconds;
+    row.calls = whole_entry.calls, row.seconds = share * whole_entry.seconds;
     for (size_t c = 0; c < kProfiledCores.size(); ++c)
-      row.seconds_on[c] = share * whole.seconds_on[c];
-    row.parts = whole.parts, row.largest_part = whole.largest_part;
+      row.seconds_on[c] = share * whole_entry.seconds_on[c];
+    row.parts = whole_entry.parts, row.largest_part = whole_entry.largest_part;
     rows.push_back(std::move(row));
   }
 }

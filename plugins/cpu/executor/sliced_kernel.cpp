@@ -95,15 +95,15 @@ class SlicedKernel final : public ComposedKernel {
     const int64_t first = op_.slices * lane / lane_count_,
                   last = op_.slices * (lane + 1) / lane_count_;
     for (int64_t slice = first; slice < last; ++slice) {
-      place(a, slice, memory + aligned_arena_bytes, frame.memory());
+      set_addresses(a, slice, memory + aligned_arena_bytes, frame.memory());
       plan_->run(frame, memory, plan_->is_observed());
       store_results(a, slice, lane, slice == first, memory + aligned_arena_bytes);
     }
   }
   /// Sets the addresses of the inputs and outputs of the body for a slice; `thread_memory` is the
   /// thread's memory for results.
-  void place(const Arguments& a, int64_t slice, std::byte* thread_memory,
-             Plan::Memory& memory) const {
+  void set_addresses(const Arguments& a, int64_t slice, std::byte* thread_memory,
+                     Plan::Memory& memory) const {
     for (size_t i = 0; i < input_bytes_.size(); ++i) {
       const bool is_cut = op_.cut.inputs[i] == SliceRole::rows;
       memory.inputs[i] = const_cast<std::byte*>(a.inputs[i]) +

@@ -38,8 +38,8 @@ PostOps::PostOps(const Op& op) {
   auto* wrapper = with_post_ops(op);
   if (!wrapper) return;
   mixed = wrapper->mixed;
-  for (int last = -1; PostOp post : wrapper->post) {
-    is_supported = is_supported && rank_of(post) > std::exchange(last, rank_of(post));
+  for (int last_rank = -1; PostOp post : wrapper->post) {
+    is_supported = is_supported && rank_of(post) > std::exchange(last_rank, rank_of(post));
     if (post == PostOp::bias) has_bias = true;
     if (post == PostOp::add) combine = Combine::add;
     if (post == PostOp::mask) combine = Combine::mask;

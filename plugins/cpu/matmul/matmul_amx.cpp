@@ -79,7 +79,7 @@ class AmxMatmul final : public EpilogueHost {
         static_cast<int64_t>(kMinThreadFlops / 2 * static_cast<double>(parts) / plan_.flops());
     args.threads.blocks(parts, std::max<int64_t>(grain, 1), [&](int64_t begin, int64_t end) {
       const amx::Tiles tiles;
-      for (int64_t i = begin; i < end; ++i) compute(args, epilogue, part(partition, i));
+      for (int64_t i = begin; i < end; ++i) compute(args, epilogue, part_at(partition, i));
     });
     if (sum_count() > 1)
       args.threads.blocks(plan_.count() * plan_.m, 32, [&](int64_t begin, int64_t end) {
@@ -139,7 +139,7 @@ class AmxMatmul final : public EpilogueHost {
     const Partition& partition;
     int64_t item, sum, i, j, rows, columns, k0, k1;
   };
-  PartialTile part(const Partition& partition, int64_t index) const {
+  PartialTile part_at(const Partition& partition, int64_t index) const {
     const AmxCut& cut = partition.cut;
     const int64_t blocks = cut.row_blocks * cut.column_blocks, all = plan_.count() * blocks;
     const int64_t sum = index / all, block = index % all,

@@ -364,12 +364,12 @@ class PanelSequence {
   Prefetcher<T> after(int64_t number) const {
     Prefetcher<T> prefetcher;
     if (number + 1 < count()) {
-      const PanelStart next = (*this)[number + 1];
-      prefetcher.add(block(p_, next.columns, next.q));
+      const PanelStart next_panel = (*this)[number + 1];
+      prefetcher.add(block(p_, next_panel.columns, next_panel.q));
     } else if (p_.next_b) {
-      Product<T> next = p_;
-      next.b = p_.next_b;
-      prefetcher.add(block(next, PanelColumns<T>(next, 0), 0));
+      Product<T> next_product = p_;
+      next_product.b = p_.next_b;
+      prefetcher.add(block(next_product, PanelColumns<T>(next_product, 0), 0));
     }
     if (!p_.transpose_a) return prefetcher;
     const int64_t q = (number / column_groups_ + 1) * kDepth;

@@ -125,11 +125,11 @@ class RecurrentForward : public Recurrent<T> {
   }
 
   /// Copies the last state of every sample.
-  void copy_last(const T* state0, const T* states, T* last) const {
+  void copy_last(const T* state0, const T* states, T* last_state) const {
     for (int64_t i = 0; i < this->batch_; ++i) {
       const T* from = this->steps_ ? states + this->row_offset(i, this->steps_ - 1, this->units_)
                                    : state0 + i * this->units_;
-      std::copy_n(from, this->units_, last + i * this->units_);
+      std::copy_n(from, this->units_, last_state + i * this->units_);
     }
   }
 

@@ -201,8 +201,8 @@ double value_below(double x, DType dtype) {
   if (dtype == DType::float32) return std::nextafter(number, -INFINITY);
   const bool is_bfloat16 = dtype == DType::bfloat16;
   const uint16_t bits = is_bfloat16 ? float_to_bfloat16(number) : float_to_float16(number);
-  const auto next = static_cast<uint16_t>(x > 0 ? bits - 1 : x < 0 ? bits + 1 : 0x8001);
-  return is_bfloat16 ? bfloat16_to_float(next) : float16_to_float(next);
+  const auto next_bits = static_cast<uint16_t>(x > 0 ? bits - 1 : x < 0 ? bits + 1 : 0x8001);
+  return is_bfloat16 ? bfloat16_to_float(next_bits) : float16_to_float(next_bits);
 }
 
 /// The largest value of the dtype that is at most x.

@@ -62,7 +62,7 @@ bool spin_until(F&& is_done) {
 /// number of parts, so that the worker finds its data in its cache. When its range is done, the
 /// worker takes parts from the ranges of other workers.
 struct alignas(64) Share {
-  std::atomic<int64_t> next{0};
+  std::atomic<int64_t> next_part{0};
   int64_t end = 0;
 };
 
@@ -87,13 +87,13 @@ struct Pool::State {
       for (int i = 0; i < share_count; ++i) {
         Share& share = shares[(worker + i) % share_count];
         for (int64_t part;
-             (part = share.next.fetch_add(1, std::memory_order_relaxed)) < share.end;) {
+             (part = share.next_part.fetch_add(1, std::memory_order_relaxed)) < share.end;) {
           body(context, part, worker);
         }
       }
     } catch (...) {
       if (!has_failed.exchange(true)) error = std::current_exception();
-      for (Share& share : shares) share.next.store(share.end, std::memory_order_relaxed);
+      for (Share& share : shares) share.next_part.store(share.end, std::memory_order_relaxed);
     }
     inside_region = false;
   }
@@ -101,7 +101,7 @@ struct Pool::State {
   void divide(int64_t parts, int count) {
     share_count = count;
     for (int i = 0; i < count; ++i) {
-      shares[i].next.store(parts * i / count, std::memory_order_relaxed);
+      shares[i].next_part.store(parts * i / count, std::memory_order_relaxed);
       shares[i].end = parts * (i + 1) / count;
     }
   }

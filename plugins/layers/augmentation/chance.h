@@ -25,8 +25,8 @@ class ChanceAugmentation : public ImageAugmentation {
   /// Whether each image is changed: (batch, 1, 1, 1).
   Tensor draw_choice(const TensorSpec& images, const SeedGenerator& random) const {
     const Shape shape{images.shape[0], 1, 1, 1};
-    const Tensor limit = chance_range_.draw(random, shape, DType::float32);
-    return ops::less(random.uniform(shape), limit);
+    const Tensor chance = chance_range_.draw(random, shape, DType::float32);
+    return ops::less(random.uniform(shape), chance);
   }
 
  private:

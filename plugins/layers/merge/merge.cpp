@@ -88,13 +88,13 @@ class Merge : public Layer {
   bool mask_all_ = false;
 };
 
-using MergeStep = Tensor (*)(const Tensor& merged, const Tensor& next_input);
+using MergeStep = Tensor (*)(const Tensor& merged_inputs, const Tensor& next_input);
 
 /// Merges all inputs by `step`, an operation on two tensors; masks have no influence.
 Tensor merge_all(MergeStep step, const Tensors& inputs, const Tensors&) {
-  Tensor merged = inputs[0];
-  for (size_t i = 1; i < inputs.size(); ++i) merged = step(merged, inputs[i]);
-  return merged;
+  Tensor merged_inputs = inputs[0];
+  for (size_t i = 1; i < inputs.size(); ++i) merged_inputs = step(merged_inputs, inputs[i]);
+  return merged_inputs;
 }
 
 /// The product of the values that are not masked; 0 where all inputs are masked.
@@ -109,14 +109,14 @@ Tensor multiply_unmasked(MergeStep step, const Tensors& inputs, const Tensors& m
 /// Merges by the step the values that are not masked. Where all inputs are masked, the result is
 /// the value of the first input.
 Tensor merge_unmasked(MergeStep step, const Tensors& inputs, const Tensors& masks) {
-  Tensor merged = inputs[0], is_valid = masks[0];
+  Tensor merged_inputs = inputs[0], is_valid = masks[0];
   for (size_t i = 1; i < inputs.size(); ++i) {
-    const Tensor next_input = masks[i] ? ops::where(masks[i], inputs[i], merged) : inputs[i];
-    if (is_valid) merged = ops::where(is_valid, merged, next_input);
+    const Tensor next_input = masks[i] ? ops::where(masks[i], inputs[i], merged_inputs) : inputs[i];
+    if (is_valid) merged_inputs = ops::where(is_valid, merged_inputs, next_input);
     is_valid = masks[i] && is_valid ? ops::logical_or(is_valid, masks[i]) : Tensor();
-    merged = step(merged, next_input);
+    merged_inputs = step(merged_inputs, next_input);
   }
-  return merged;
+  return merged_inputs;
 }
 
 struct MergeSpec {
