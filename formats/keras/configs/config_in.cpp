@@ -153,6 +153,14 @@ void check_operation(const Dict& object, const ClassNames& names) {
     names.fail_unknown("operation", *function, concat("layer '", name_of_layer(object), "'"));
 }
 
+/// Whether the calls of layers have the form of Keras 3, a table with "args" and "kwargs".
+bool has_nodes_of_keras3(const List& entries) {
+  return std::any_of(entries.begin(), entries.end(), [](const Value& entry) {
+    const List& nodes = entry.as_dict().at("inbound_nodes").as_list();
+    return !nodes.empty() && nodes.front().is_dict();
+  });
+}
+
 }  // namespace
 
 Dict ConfigIn::functional(const Dict& config) const {
@@ -189,7 +197,7 @@ Dict ConfigIn::functional(const Dict& config) const {
   }
   List inputs = references_in(config.at("input_layers")),
        outputs = references_in(config.at("output_layers"));
-  count_nested_from_zero(layers, outputs);
+  count_nested_from_zero(layers, outputs, has_nodes_of_keras3(entries));
   result.set("layers", std::move(layers));
   result.set("input_layers", std::move(inputs));
   result.set("output_layers", std::move(outputs));

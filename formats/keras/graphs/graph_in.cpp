@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "crescent/base/structure.h"
 #include "keras/vocabulary/objects.h"
@@ -94,6 +95,28 @@ Value structure_of_references(const Value& argument) {
   return dict;
 }
 
+/// Appends the masks in a nested structure, which may be null, in the order of the inputs.
+void collect_masks(const Value& structure, List& masks) {
+  const Value& value = without_tuple(structure);
+  if (value.is_list() && !is_reference(value)) {
+    for (const Value& item : value.as_list()) collect_masks(item, masks);
+  } else if (value.is_dict() && !keras_tensor_history(value)) {
+    for (const std::string& key : sorted_keys(value.as_dict()))
+      collect_masks(value.as_dict().at(key), masks);
+  } else {
+    masks.push_back(with_tensor_references(value));
+  }
+}
+
+/// The argument `mask` of a call: a mask, or the list of the masks of nested inputs.
+Value masks_in(const Value& argument) {
+  if (is_reference(argument) || keras_tensor_history(argument))
+    return with_tensor_references(argument);
+  List masks;
+  collect_masks(argument, masks);
+  return masks;
+}
+
 bool is_lua_class(const ClassInfo* layer) { return layer && layer->origin == "Lua"; }
 
 /// Divides the named arguments of a call. The tensors in arguments that the layer declares as
@@ -108,7 +131,7 @@ Dict split_arguments(const Dict& arguments, const ClassInfo* layer, List& inputs
     List references;
     collect_references(entry.value, references);
     if (entry.key == "mask") {  // every layer has the argument `mask`, declared or not
-      if (!references.empty()) other_arguments.set(entry.key, with_tensor_references(entry.value));
+      if (!references.empty()) other_arguments.set(entry.key, masks_in(entry.value));
       continue;
     }
     auto argument = std::find_if(declared_arguments.begin(), declared_arguments.end(),
@@ -127,55 +150,69 @@ Dict split_arguments(const Dict& arguments, const ClassInfo* layer, List& inputs
   return other_arguments;
 }
 
-/// Finds out for which nested models the numbers of calls count from 1, and rewrites these numbers
-/// so that they count from 0.
+/// Finds out for which nested models the numbers of calls count from 1 in references, and rewrites
+/// these numbers so that they count from 0. They count from 1 if a number is too large otherwise.
 class NestedCallNumbers {
  public:
-  NestedCallNumbers(const List& layers, const List& outputs) {
+  explicit NestedCallNumbers(const List& layers) {
     for (const Value& layer : layers) {
       const Dict& entry = layer.as_dict();
       std::string name = class_of(entry);
       if (is_sequential(name) || is_functional(name))
         call_counts_[name_of_layer(entry)] = entry.at("inbound_nodes").as_list().size();
+      if (is_functional(name)) functional_names_.insert(name_of_layer(entry));
     }
-    for (const Value& layer : layers)
-      for (const Value& node : layer.as_dict().at("inbound_nodes").as_list())
-        record_calls(node.as_list());
-    record_calls(outputs);
   }
 
+  void record(const List& references) {
+    for_each_item(references, [&](const List& items) {
+      const auto [range, is_new] =
+          ranges_.try_emplace(items[0].as_string(), Range{items[1].as_int(), items[1].as_int()});
+      range->second.lowest = std::min(range->second.lowest, items[1].as_int());
+      range->second.highest = std::max(range->second.highest, items[1].as_int());
+    });
+  }
+
+  /// Rewrites references that Keras 3 has written as outputs of a model: there the calls of
+  /// functional models, but not those of stacks, count from 1.
+  void rewrite_keras3_outputs(List& references) const {
+    rewrite(references, [&](const std::string& name) {
+      return functional_names_.contains(name) ? ranges_.at(name).lowest > 0 : counts_from_one(name);
+    });
+  }
   void rewrite(List& references) const {
-    auto count_from_zero = [&](List& items) {
-      if (counts_from_one(items[0].as_string())) items[1] = items[1].as_int() - 1;
-    };
-    for (Value& reference : references) {
-      List& items = reference.as_list();
-      count_from_zero(items);
-      if (items.size() > 3) for_each_history(items[3], count_from_zero);
-    }
+    rewrite(references, [&](const std::string& name) { return counts_from_one(name); });
   }
 
  private:
-  void record_calls(const List& references) {
-    auto record = [&](const List& items) {
-      auto highest = highest_numbers_.try_emplace(items[0].as_string(), 0).first;
-      highest->second = std::max(highest->second, items[1].as_int());
-    };
-    for (const Value& reference : references) {
-      const List& items = reference.as_list();
-      record(items);
-      if (items.size() > 3) for_each_history(items[3], record);
+  struct Range {
+    int64_t lowest, highest;
+  };
+
+  template <class References, class F>
+  static void for_each_item(References& references, const F& f) {
+    for (auto& reference : references) {
+      auto& items = reference.as_list();
+      f(items);
+      if (items.size() > 3) for_each_history(items[3], f);
     }
+  }
+  template <class CountsFromOne>
+  static void rewrite(List& references, const CountsFromOne& counts_from_one) {
+    for_each_item(references, [&](List& items) {
+      if (counts_from_one(items[0].as_string())) items[1] = items[1].as_int() - 1;
+    });
   }
   bool counts_from_one(const std::string& name) const {
     auto calls = call_counts_.find(name);
-    auto highest = highest_numbers_.find(name);
-    return calls != call_counts_.end() && highest != highest_numbers_.end() &&
-           highest->second >= static_cast<int64_t>(calls->second);
+    auto range = ranges_.find(name);
+    return calls != call_counts_.end() && range != ranges_.end() &&
+           range->second.highest >= static_cast<int64_t>(calls->second);
   }
 
   std::map<std::string, size_t> call_counts_;
-  std::map<std::string, int64_t> highest_numbers_;
+  std::set<std::string> functional_names_;
+  std::map<std::string, Range> ranges_;  ///< the numbers of calls in the recorded references
 };
 
 }  // namespace
@@ -258,12 +295,16 @@ Value structure_in(const Value& endpoints) {
   return nested_or_null(structure_of_references(endpoints));
 }
 
-void count_nested_from_zero(List& layers, List& outputs) {
-  NestedCallNumbers call_numbers(layers, outputs);
+void count_nested_from_zero(List& layers, List& outputs, bool is_keras3) {
+  NestedCallNumbers call_numbers(layers), output_numbers(layers);
+  for (Value& layer : layers)
+    for (Value& node : layer.as_dict()["inbound_nodes"].as_list())
+      call_numbers.record(node.as_list());
+  (is_keras3 ? output_numbers : call_numbers).record(outputs);
   for (Value& layer : layers)
     for (Value& node : layer.as_dict()["inbound_nodes"].as_list())
       call_numbers.rewrite(node.as_list());
-  call_numbers.rewrite(outputs);
+  is_keras3 ? output_numbers.rewrite_keras3_outputs(outputs) : call_numbers.rewrite(outputs);
 }
 
 }  // namespace crescent::keras

@@ -14,6 +14,12 @@ Tensor select_samples(Tensor takes_first, const Tensor& a, const Tensor& b) {
   return ops::where(takes_first, a, b);
 }
 
+/// The last step of a sequence along the axis `time_axis`, whose size may be unknown.
+Tensor last_step(const Tensor& sequence, int time_axis) {
+  return ops::squeeze(ops::slice_axis(ops::flip(sequence, {time_axis}), time_axis, 0, 1),
+                      time_axis);
+}
+
 /// The shape of one step of a sequence (batch, time, ...): (batch, ...).
 Shape step_shape(const Shape& x) { return Shape{x[0]}.concat(x.slice(2, x.rank())); }
 
@@ -220,10 +226,14 @@ std::optional<BaseRnn::SequenceResult> BaseRnn::fast_masked_run(const Tensor& x,
   const Tensor zeros = ops::zeros_like(states[0]);
   SequenceResult masked_result;
   masked_result.sequence = steps.states_at_all_steps(outputs, zeros);
-  if (zero_output_)
-    masked_result.sequence = select_samples(ops::cast(mask, DType::boolean), masked_result.sequence,
-                                            ops::zeros_like(outputs));
   masked_result.last_output = steps.state_at_last_step(outputs, zeros);
+  if (zero_output_) {
+    const Tensor is_visible = ops::cast(mask, DType::boolean);
+    masked_result.sequence =
+        select_samples(is_visible, masked_result.sequence, ops::zeros_like(outputs));
+    masked_result.last_output =
+        select_samples(last_step(is_visible, 1), masked_result.last_output, zeros);
+  }
   for (size_t i = 0; i < states.size(); ++i)
     masked_result.states.push_back(steps.state_at_last_step(result->every_state[i], states[i]));
   return masked_result;
@@ -288,7 +298,11 @@ BaseRnn::SequenceResult BaseRnn::run_steps(const Tensor& x, const Tensors& state
                                      ? unroll_scan(body, initial_states, sequences)
                                      : ops::scan(body, initial_states, sequences);
   const Tensor sequence = swap_time(result.outputs[0]);
-  return {sequence, result.states.back(), Tensors(result.states.begin(), result.states.end() - 1)};
+  Tensor last_output = result.states.back();
+  if (is_masked && outputs_zeros)
+    last_output =
+        select_samples(last_step(sequences.back(), 0), last_output, ops::zeros_like(last_output));
+  return {sequence, last_output, Tensors(result.states.begin(), result.states.end() - 1)};
 }
 
 Tensors BaseRnn::compute_mask(const Tensors&, const Tensors& masks, const Tensors& outputs) {

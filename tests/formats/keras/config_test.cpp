@@ -2,6 +2,7 @@
 #include "keras/configs/config_in.h"
 
 #include "keras/configs/config_out.h"
+#include "keras/graphs/graph_in.h"
 #include "models.h"
 
 namespace crescent::keras {
@@ -124,6 +125,76 @@ TEST_CASE("calls of a model inside a model count from 1 in Keras 2 and from 0 he
   CHECK(outputs(keras2) == Value(List{List{"sum", 0, 0}}));
   // If this was a list of one output, model.output in Keras would be a list.
   CHECK(outputs(keras3) == Value(List{"sum", 0, 0}));
+}
+
+TEST_CASE("Keras 3 counts the calls of a functional model from 1 in the outputs of a model") {
+  for (const int64_t call : {0, 1}) {
+    const std::string tensor = R"({"class_name": "__keras_tensor__", "config": {"keras_history": )";
+    const std::string call_on_a = R"({"args": [)" + tensor + R"(["a", 0, 0]}}], "kwargs": {}})";
+    const Value graph = read((R"({"class_name": "Functional", "config": {"name": "m", "layers": [
+          {"class_name": "InputLayer", "name": "a", "config": {"batch_shape": [null, 4],
+            "name": "a"}, "inbound_nodes": []},
+          {"class_name": "Functional", "name": "inner", "config": {"name": "inner", "layers": [
+            {"class_name": "InputLayer", "name": "x", "config": {"batch_shape": [null, 4],
+              "name": "x"}, "inbound_nodes": []},
+            {"class_name": "ReLU", "name": "r", "config": {"name": "r"}, "inbound_nodes": [
+              {"args": [)" + tensor +
+                              R"(["x", 0, 0]}}], "kwargs": {}}]}],
+            "input_layers": [["x", 0, 0]], "output_layers": [["r", 0, 0]]},
+           "inbound_nodes": [)" +
+                              call_on_a + ", " + call_on_a + R"(]},
+          {"class_name": "Dense", "name": "d", "config": {"name": "d", "units": 4},
+           "inbound_nodes": [{"args": [)" +
+                              tensor + R"(["inner", 1, 0]}}], "kwargs": {}}]}],
+          "input_layers": [["a", 0, 0]],
+          "output_layers": {"u": ["d", 0, 0], "v": ["inner", )" +
+                              std::to_string(call + 1) + R"(, 0]}}})")
+                                 .c_str(),
+                             "3.15.1");
+    const Dict& config = graph.as_dict().at("config").as_dict();
+    CHECK(config.at("output_layers") == Value(List{List{"d", 0, 0}, List{"inner", call, 0}}));
+    const Value& node_of_dense =
+        config.at("layers").as_list()[2].as_dict().at("inbound_nodes").as_list()[0];
+    CHECK(node_of_dense.as_list()[0].as_list()[1] == Value(1));
+  }
+}
+
+TEST_CASE("masks of nested inputs become a list in the order of the inputs") {
+  auto tensor_of = [](const char* name) {
+    return std::string(R"({"class_name": "__keras_tensor__", "config": {"keras_history": [")") +
+           name + R"(", 0, 0]}})";
+  };
+  auto input = [](const char* name) {
+    return concat(R"({"class_name": "InputLayer", "name": ")", name,
+                  R"(", "inbound_nodes": [], "config": {"batch_shape": [null, 4], "name": ")", name,
+                  R"("}}, )");
+  };
+  const Value graph =
+      read(concat(R"({"class_name": "Functional", "config": {"name": "g", "layers": [)", input("p"),
+                  input("q"), input("m"),
+                  R"({"class_name": "Add", "name": "s", "config": {"name": "s"}, "inbound_nodes": [
+               {"args": [{"b": )",
+                  tensor_of("q"), R"(, "a": )", tensor_of("p"), R"(}], "kwargs": {"mask": {"b": )",
+                  tensor_of("m"), R"(, "a": null}}}]}],
+             "input_layers": [["p", 0, 0], ["q", 0, 0], ["m", 0, 0]],
+             "output_layers": ["s", 0, 0]}})")
+               .c_str(),
+           "3.15.1");
+  const List& node = graph.as_dict()
+                         .at("config")
+                         .as_dict()
+                         .at("layers")
+                         .as_list()[3]
+                         .as_dict()
+                         .at("inbound_nodes")
+                         .as_list()[0]
+                         .as_list();
+  CHECK(node[0].as_list()[0] == Value("p"));
+  CHECK(node[1].as_list()[0] == Value("q"));
+  const List& masks = node[0].as_list()[3].as_dict().at("mask").as_list();
+  REQUIRE(masks.size() == 2);
+  CHECK(masks[0].is_null());
+  CHECK((*keras_tensor_history(masks[1])).as_list()[0] == Value("m"));
 }
 
 std::string attention_graph(const std::string& node) {

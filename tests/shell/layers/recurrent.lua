@@ -175,6 +175,13 @@ for _, class_row in ipairs { { layers.LSTM, layers.LSTMCell, 2 }, { layers.GRU, 
       or nil }
     local got, expected_output = layer(data, call_options), stepwise_layer(data, call_options)
     for i = 1, 1 + state_count do check.near(got[i], expected_output[i]) end
+    if not options.return_sequences then -- the last output is the last of the sequence
+      options.return_sequences = true
+      local sequence_layer = class(3, options)
+      sequence_layer(data)
+      sequence_layer:set_weights(layer:get_weights())
+      check.near(got[1], ops.take(sequence_layer(data, call_options)[1], 3, 1))
+    end
     for i = 1, state_count do
       local initial_state = call_options.initial_state and initial_states[i] or cr.zeros { 4, 3 }
       check.near(got[1 + i]:totable()[2], initial_state:totable()[2])
