@@ -84,13 +84,29 @@ std::optional<std::string> KerasArchive::text(const std::string& group, const st
   return has_entries ? std::optional(to_json(*value)) : std::nullopt;
 }
 
+namespace {
+
+/// Writes the files to a folder, which is created unless it exists. The last one is config.json, by
+/// which the folder of a model is recognized.
+void write_folder(const std::vector<zip::File>& files, const std::string& path) {
+  create_folder(path);
+  for (const zip::File& file : files)
+    if (file.name != kConfigFile) replace_file(path + file.name, file.pieces);
+  for (const zip::File& file : files)
+    if (file.name == kConfigFile) replace_file(path + file.name, file.pieces);
+}
+
+}  // namespace
+
 void write_archive(keras::ArchiveParts parts, const std::string& path) {
   parts.weights.front().attributes.set(kConfigChecksumAttribute, checksum_of(parts.config));
   const hdf5::FileImage weights(hdf5::tree_of(parts.weights));
   auto bytes_of = [](const std::string& text) { return std::as_bytes(std::span(text)); };
-  const zip::Image image({{kMetadataFile, {bytes_of(parts.metadata)}},
-                          {kConfigFile, {bytes_of(parts.config)}},
-                          {hdf5::kWeightsMember, weights.pieces()}});
+  const std::vector<zip::File> files{{kMetadataFile, {bytes_of(parts.metadata)}},
+                                     {kConfigFile, {bytes_of(parts.config)}},
+                                     {hdf5::kWeightsMember, weights.pieces()}};
+  if (path.ends_with('/')) return write_folder(files, path);
+  const zip::Image image(files);
   replace_file(path, image.pieces());
 }
 

@@ -54,7 +54,8 @@ class KerasArchive final : public keras::WeightSource {
   std::optional<Dict> model_, metadata_;
 };
 
-/// Writes the archive with these parts to `path`; replaces an existing file.
+/// Writes the archive with these parts to `path`, or its files to a folder if `path` ends in '/';
+/// replaces existing files.
 void write_archive(keras::ArchiveParts parts, const std::string& path);
 
 }  // namespace crescent::archive

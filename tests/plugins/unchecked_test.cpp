@@ -217,6 +217,30 @@ TEST_CASE("A format that stops in the middle leaves the old file, and errors nam
                     Contains(path) && Contains("cannot read this") && Contains("'unchecked'"));
 }
 
+TEST_CASE("A format that stops in the middle of a folder leaves the files of the old one") {
+  load_plugin(library("unchecked"));
+  const Folder folder;
+  const std::string path = folder / "w.halfway/";
+  const ModelPtr model = built_model();
+  save_weights(*model, path, {{"aside", true}});
+  const std::string content = text_in(path + "half.txt");
+  CHECK(content.size() > 10);
+  CHECK(text_in(path + "inner/more") == "beside");
+  std::ofstream(path + "inner/note") << "kept";
+  CHECK_THROWS_WITH(
+      save_weights(*model, path, {{"stop", true}}),
+      StartsWith(concat("cannot save '", path, "': std::runtime_error: no more ink in ", path)));
+  CHECK(text_in(path + "half.txt") == content);
+  Tensors weights = model->get_weights();
+  for (Tensor& weight : weights) weight = ops::zeros_like(weight);
+  model->set_weights(weights);
+  save_weights(*model, path);
+  CHECK(text_in(path + "half.txt") != content);
+  CHECK(text_in(path + "inner/more") == "beside");
+  CHECK(text_in(path + "inner/note") == "kept");
+  CHECK(files_in(folder.path()) == 1);
+}
+
 TEST_CASE("An option of 32 bits refuses what does not fit") {
   CHECK(Codec<int>::decode(Value(int64_t{2147483647})) == 2147483647);
   CHECK_THROWS_WITH(Codec<int>::decode(Value(int64_t{2147483648})),

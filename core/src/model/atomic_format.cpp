@@ -30,10 +30,14 @@ class TemporaryFolder {
  public:
   explicit TemporaryFolder(const std::string& path) {
     std::error_code error;
-    target_ = fs::is_symlink(path, error) ? fs::weakly_canonical(path) : fs::path(path);
+    const std::string target_path = path.substr(0, path.find_last_not_of('/') + 1);
+    is_target_folder_ = path.ends_with('/');
+    target_ = fs::is_symlink(target_path, error) ? fs::weakly_canonical(target_path)
+                                                 : fs::path(target_path);
     std::string pattern = (target_.parent_path() / ".crescent-saving-XXXXXX").string();
     if (!mkdtemp(pattern.data())) fail("cannot save '", path, "': ", strerror(errno));
     folder_ = pattern;
+    file_ = folder_ / target_.filename();
   }
   ~TemporaryFolder() {
     std::error_code error;
@@ -41,27 +45,39 @@ class TemporaryFolder {
   }
   TemporaryFolder(const TemporaryFolder&) = delete;
 
-  std::string file() const { return (folder_ / target_.filename()).string(); }
+  /// The path that the format writes to; that of a folder ends in '/'.
+  std::string file() const { return file_.string() + (is_target_folder_ ? "/" : ""); }
 
   void commit() const {
-    if (!fs::exists(file())) fail("the format wrote no file");
-    for (const auto& entry : fs::directory_iterator(folder_)) sync(entry.path());
+    if (!fs::exists(file_)) fail("the format wrote no file");
+    for (const auto& entry : fs::recursive_directory_iterator(folder_)) sync(entry.path());
     for (const auto& entry : fs::directory_iterator(folder_))
-      if (entry.path() != file()) move_out(entry.path());
-    move_out(file());
+      if (entry.path() != file_) move_out(entry.path(), destination_of(entry.path()));
+    move_out(file_, destination_of(file_));
     sync(folder_.parent_path().empty() ? fs::path(".") : folder_.parent_path());
   }
 
  private:
+  fs::path destination_of(const fs::path& temporary_file) const {
+    return target_.parent_path() / temporary_file.filename();
+  }
+
   /// Moves a complete file to its destination with the permissions of the file that it replaces.
-  void move_out(const fs::path& temporary_file) const {
-    const fs::path destination = target_.parent_path() / temporary_file.filename();
+  /// The files of a folder are moved one by one if the destination is a folder.
+  static void move_out(const fs::path& temporary_file, const fs::path& destination) {
+    if (fs::is_directory(temporary_file) && fs::is_directory(destination)) {
+      for (const auto& entry : fs::directory_iterator(temporary_file))
+        move_out(entry.path(), destination / entry.path().filename());
+      return;
+    }
     if (fs::is_regular_file(destination))
       fs::permissions(temporary_file, fs::status(destination).permissions());
     fs::rename(temporary_file, destination);
   }
 
   fs::path target_, folder_;
+  fs::path file_;  ///< the temporary file, or folder, that is moved to target_
+  bool is_target_folder_ = false;
 };
 
 /// Fails with `text`, in which the path of the temporary file is replaced by `path`, which the user

@@ -109,14 +109,28 @@ FormatPtr best_format(const std::string& path, std::string_view ability, const F
 }
 
 std::string folder_of(const std::string& path) {
-  const size_t slash = path.rfind('/');
+  const size_t slash = path.rfind('/', path.find_last_not_of('/'));
   if (slash == path.npos) return ".";
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
+std::string with_slash(const std::string& path) { return path.ends_with('/') ? path : path + "/"; }
+
 bool is_folder(const std::string& path) {
   struct stat status {};
   return stat(system_path(path), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/// The format for a folder that is to be written: one that has the ability and recognizes its
+/// folders by a file; if there are several, one with whose ending the name of the folder ends.
+FormatPtr format_of_new_folder(const std::string& path, std::string_view ability) {
+  const std::string_view name = std::string_view(path).substr(0, path.find_last_not_of('/') + 1);
+  const auto fitness_for_folders = [&](const IndexedFormat& format) -> size_t {
+    if (!format.can(ability) || format.marker_file.empty()) return 0;
+    return 1 + format.ending_length(name);
+  };
+  if (auto format = best_format(path, ability, fitness_for_folders)) return format;
+  fail("'", path, "' is the path of a folder; expected that of a file; ", text_of_formats(ability));
 }
 
 FormatPtr format_of_folder(const std::string& path, std::string_view ability) {
@@ -138,12 +152,15 @@ std::string first_bytes_of(const std::string& path) {
 
 }  // namespace
 
+/// A path that ends in '/' is that of a folder, which need not exist.
 FormatPtr format_to_write(const std::string& path, std::string_view ability) {
   if (path.empty()) fail("expected the path of a file, got an empty text");
-  if (is_folder(path))
+  const bool names_folder = path.ends_with('/');
+  if (!names_folder && is_folder(path))
     fail("'", path, "' is a folder; expected the path of a file such as '", path, "/model.h5'");
   if (!is_folder(folder_of(path)))
     fail("cannot write '", path, "': there is no folder '", folder_of(path), "'");
+  if (names_folder) return format_of_new_folder(path, ability);
   const auto fitness_by_name = [&](const IndexedFormat& format) {
     return format.ending_length(path);
   };
@@ -191,7 +208,11 @@ ModelPtr blank_model_from_config(const Value& config, const std::vector<Shape>& 
   return model;
 }
 
-void save_model(Model& model, const std::string& path, const Dict& options) {
+/// With the option zipped=false, the model is saved as a folder.
+void save_model(Model& model, const std::string& given_path, const Dict& options) {
+  const Value* zipped = options.find("zipped");
+  const bool is_folder = zipped && *zipped == Value(false) && !given_path.empty();
+  const std::string path = is_folder ? with_slash(given_path) : given_path;
   const auto format = format_to_write<ModelFormat>(path);
   write_together(state_of(model), [&] { format->save_model(model, path, options); });
   note_saved_file(path);

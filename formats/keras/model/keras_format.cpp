@@ -24,7 +24,18 @@ const SchemaData& KerasFormat::load_weights_options() const {
 void KerasFormat::save_model(Model& model, const std::string& path, const Dict& option_values) {
   const auto options = read_options<SaveOptions>(save_model_options(), option_values);
   files::check_overwrite(path, options.overwrite);
-  write_model(model, path, options);
+  if (!options.zipped) check_folder(path);
+  write_model(model, options.zipped || path.ends_with('/') ? path : path + "/", options);
+}
+
+/// Fails if the model cannot be saved as a folder at this path.
+void KerasFormat::check_folder(const std::string& path) const {
+  if (!info()->schema.traits.find("folder"))
+    fail("zipped=false: files of format ", class_name(), " are no folders; expected zipped=true");
+  const std::string name = path.substr(0, path.find_last_not_of('/') + 1);
+  if (name.ends_with(".keras"))
+    fail("zipped=false: expected the path of a folder without the ending .keras, which names ",
+         "archives, got '", name, "'");
 }
 
 ModelPtr KerasFormat::load_model(const std::string& path, const Dict& option_values) {

@@ -20,8 +20,10 @@ class CRESCENT_KERAS_API KerasFormat : public Format, public ModelFormat, public
   void load_weights(Model& model, const std::string& path, const Dict& option_values) final;
 
  private:
+  void check_folder(const std::string& path) const;
   virtual std::unique_ptr<WeightSource> open_file(const std::string& path) const = 0;
-  /// Writes the model to a file at `path`; replaces an existing file.
+  /// Writes the model to a file at `path`, or to a folder if `path` ends in '/'; replaces existing
+  /// files.
   virtual void write_model(Model& model, const std::string& path,
                            const SaveOptions& options) const = 0;
 };

@@ -36,7 +36,9 @@ void SaveOptions::describe(Schema<SaveOptions>& s) {
              "Which Keras decides where generations contradict each other.")
       .choices({"keras3", "keras2"})
       .field("self_test", &SaveOptions::self_test,
-             "Keep a sample input and what the model predicts for it, which loading compares.");
+             "Keep a sample input and what the model predicts for it, which loading compares.")
+      .field("zipped", &SaveOptions::zipped,
+             "One file; false for a folder with the files of an archive of Keras 3.");
 }
 
 void LoadOptions::describe(Schema<LoadOptions>& s) {

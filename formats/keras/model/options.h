@@ -10,6 +10,7 @@ namespace crescent::keras {
 struct CRESCENT_KERAS_API SaveOptions {
   bool overwrite = true;
   bool include_optimizer = true;
+  bool zipped = true;  ///< false: a folder with the files of an archive
   bool self_test = false;
   /// the generation of Keras that must be able to read the file: "keras3" or "keras2"
   std::string target = "keras3";

@@ -16,13 +16,22 @@ namespace {
 /// The options of saving that help and completion show: those of HDF5 files. A format with other
 /// options declares its own.
 const Parameters kSaveParameters{"path: a path", "overwrite: true or false=true",
-                                 "include_optimizer: true or false=true",
-                                 "target: a string=keras3"};
+                                 "include_optimizer: true or false=true", "target: a string=keras3",
+                                 "zipped: true or false=true"};
+
+/// Whether the named options, which are the last argument, contain zipped = false.
+bool saves_folder(lua_State* L) {
+  const StackRestorer restorer(L);
+  if (!lua_istable(L, -1)) return false;
+  push_field(L, lua_gettop(L), "zipped");
+  return lua_isboolean(L, -1) && !lua_toboolean(L, -1);
+}
 
 int save(lua_State* L) {
   auto model = self(L);
   const std::string path = path_at(L, 2, "save");
-  const auto format = format_to_write<ModelFormat>(path);
+  const auto format =
+      format_to_write<ModelFormat>(saves_folder(L) && !path.ends_with('/') ? path + "/" : path);
   save_model(*model, path, options_at(L, 2, format->save_model_options()));
   return 0;
 }
@@ -91,7 +100,8 @@ Value custom_objects(Value objects) {
 void add_files(HandleType& model) {
   model
       .raw_method("save -> nothing", save, kSaveParameters,
-                  "Saves architecture, weights and training state in a file.")
+                  "Saves architecture, weights and training state in a file, or in a folder with "
+                  "zipped = false.")
       .method("export", &export_to, {"filepath", "format=onnx"},
               "Writes the prediction of the model as an ONNX file.")
       .raw_method("save_weights -> nothing", save_weights_to,
@@ -111,8 +121,10 @@ void add_file_functions(std::vector<CallablePtr>& functions) {
                           "that an archive holds."));
   Parameters model_and_options = kSaveParameters;
   model_and_options.insert(model_and_options.begin(), parse_parameter("model: a model"));
-  functions.push_back(raw("save_model -> nothing", save, std::move(model_and_options),
-                          "Saves the whole model in a file, whose ending chooses the format."));
+  functions.push_back(
+      raw("save_model -> nothing", save, std::move(model_and_options),
+          "Saves the whole model in a file, whose ending chooses the format, or in a "
+          "folder with zipped = false."));
 }
 
 }  // namespace crescent::lua

@@ -7,6 +7,7 @@
 #include "crescent/io/format.h"
 #include "crescent/layer/operation.h"
 #include "crescent/plugin.h"
+#include "crescent/system/file.h"
 
 using namespace crescent;
 
@@ -82,11 +83,15 @@ struct Refuses final : Activation {
   Tensor operator()(const Tensor&) const override { fail("expected another tensor"); }
 };
 
-/// Saves the weights of a model as text, and throws in the middle of a file on request.
+/// Saves the weights of a model as text, in a file or in a folder, and throws in the middle of a
+/// file on request.
 class Halfway final : public Format, public WeightsFormat {
  public:
   static void describe(Schema<Halfway>& s) {
-    s.doc("Weights.").trait("endings", List{".halfway"}).trait("signatures", List{"68616c66"});
+    s.doc("Weights.")
+        .trait("endings", List{".halfway"})
+        .trait("signatures", List{"68616c66"})
+        .trait("folder", "half.txt");
   }
   struct Options {
     bool stop = false, aside = false;
@@ -95,10 +100,12 @@ class Halfway final : public Format, public WeightsFormat {
   const SchemaData& load_weights_options() const override { return options(); }
   void save_weights(Model& model, const std::string& path, const Dict& given) override {
     const auto o = read_options<Options>(options(), given);
-    std::ofstream file(path);
+    const bool is_folder = path.ends_with('/');
+    if (is_folder) create_folder(path + "inner");
+    std::ofstream file(is_folder ? path + "half.txt" : path);
     file << "half";
     if (o.stop) throw std::runtime_error("no more ink in " + path);
-    if (o.aside) std::ofstream(path + ".more") << "beside";
+    if (o.aside) std::ofstream(path + (is_folder ? "inner/more" : ".more")) << "beside";
     for (const Tensor& w : model.get_weights())
       for (const double x : w.to_vector()) file << " " << x;
   }
