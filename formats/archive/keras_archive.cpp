@@ -48,6 +48,23 @@ std::optional<std::string> KerasArchive::member(const std::string& name) {
   return fs::exists(file_path, ignored_error) ? std::optional(read_file(file_path)) : std::nullopt;
 }
 
+keras::Names KerasArchive::assets(const std::string& folder) {
+  const std::string prefix = kAssetFolder + folder;
+  keras::Names names;
+  if (is_folder_) {
+    const fs::path root = path_ + "/" + prefix;
+    std::error_code ignored_error;
+    if (fs::is_directory(root, ignored_error))
+      for (const auto& entry : fs::recursive_directory_iterator(root))
+        if (entry.is_regular_file())
+          names.push_back(entry.path().lexically_relative(root).generic_string());
+    return names;
+  }
+  for (const std::string& name : weights_.member_names(prefix))
+    if (!name.ends_with('/')) names.push_back(name.substr(prefix.size()));
+  return names;
+}
+
 std::optional<Dict> KerasArchive::json(const std::string& name) {
   const auto text = member(name);
   if (!text) return std::nullopt;
@@ -89,9 +106,11 @@ namespace {
 /// Writes the files to a folder, which is created unless it exists. The last one is config.json, by
 /// which the folder of a model is recognized.
 void write_folder(const std::vector<zip::File>& files, const std::string& path) {
-  create_folder(path);
   for (const zip::File& file : files)
-    if (file.name != kConfigFile) replace_file(path + file.name, file.pieces);
+    if (file.name != kConfigFile) {
+      create_folder(fs::path(path + file.name).parent_path().string());
+      replace_file(path + file.name, file.pieces);
+    }
   for (const zip::File& file : files)
     if (file.name == kConfigFile) replace_file(path + file.name, file.pieces);
 }
@@ -102,10 +121,17 @@ void write_archive(keras::ArchiveParts parts, const std::string& path) {
   parts.weights.front().attributes.set(kConfigChecksumAttribute, checksum_of(parts.config));
   const hdf5::FileImage weights(hdf5::tree_of(parts.weights));
   auto bytes_of = [](const std::string& text) { return std::as_bytes(std::span(text)); };
-  const std::vector<zip::File> files{{kMetadataFile, {bytes_of(parts.metadata)}},
-                                     {kConfigFile, {bytes_of(parts.config)}},
-                                     {hdf5::kWeightsMember, weights.pieces()}};
+  std::vector<zip::File> files{{kMetadataFile, {bytes_of(parts.metadata)}},
+                               {kConfigFile, {bytes_of(parts.config)}},
+                               {hdf5::kWeightsMember, weights.pieces()}};
+  for (const keras::AssetFile& asset : parts.assets)
+    files.push_back({kAssetFolder + asset.path, {bytes_of(asset.content)}});
   if (path.ends_with('/')) return write_folder(files, path);
+  for (const keras::AssetFile& asset : parts.assets)
+    if (asset.content.size() > hdf5::kMaxMemberBytes)
+      fail("'", kAssetFolder, asset.path, "' has ", asset.content.size(),
+           " bytes; expected at most ", hdf5::kMaxMemberBytes,
+           " in an archive: a folder (zipped=false) holds larger files");
   const zip::Image image(files);
   replace_file(path, image.pieces());
 }

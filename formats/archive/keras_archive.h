@@ -8,7 +8,8 @@
 
 namespace crescent::archive {
 
-inline constexpr const char *kMetadataFile = "metadata.json", *kConfigFile = "config.json";
+inline constexpr const char *kMetadataFile = "metadata.json", *kConfigFile = "config.json",
+                            *kAssetFolder = "assets/";
 
 class KerasArchive final : public keras::WeightSource {
  public:
@@ -30,8 +31,9 @@ class KerasArchive final : public keras::WeightSource {
     return weights_.members(group);
   }
   std::optional<std::string> asset(const std::string& path) override {
-    return member("assets/" + path);
+    return member(kAssetFolder + path);
   }
+  keras::Names assets(const std::string& folder) override;
   std::vector<TensorSpec> describe(const keras::Names& datasets) override {
     return weights_.describe(datasets);
   }

@@ -61,6 +61,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     file.attribute("", "model_config");
     file.texts("a", "weight_names");
     file.members("");
+    file.member_names("assets/");
     const std::vector<std::string> names{"a", "b"};
     const std::vector<DatasetInfo> infos = file.describe(names);
     const bool has_rows = !infos[0].shape.empty() && infos[0].shape[0] > 0;

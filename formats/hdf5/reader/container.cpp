@@ -58,9 +58,18 @@ void Container::write_member(const std::string& name, Packer& answer) const {
   rethrow_as_refused([&] {
     const zip::Member* member = archive_ ? archive_->find(name) : nullptr;
     if (!member) throw MissingObject{};
-    if (member->size > kMaxFrameBytes / 2) refuse("'" + name + "' is too long");
+    if (member->size > kMaxMemberBytes) refuse("'" + name + "' is too long");
     answer.add(archive_->text(*member));
   });
+}
+
+void Container::write_names(const std::string& prefix, Packer& answer) const {
+  if (!archive_) throw MissingObject{};
+  std::vector<std::string_view> names;
+  for (const zip::Member& member : archive_->members())
+    if (member.name.starts_with(prefix)) names.push_back(member.name);
+  answer.add(static_cast<uint64_t>(names.size()));
+  for (const std::string_view name : names) answer.add(name);
 }
 
 }  // namespace crescent::hdf5

@@ -27,6 +27,9 @@ class Container {
   /// Appends the text of the member `name` of the archive, such as config.json, to the answer.
   /// Throws MissingObject if there is no such member or the file is not an archive.
   void write_member(const std::string& name, Packer& answer) const;
+  /// Appends the number of the members of the archive whose names begin with `prefix`, and their
+  /// names, to the answer. Throws MissingObject if the file is not an archive.
+  void write_names(const std::string& prefix, Packer& answer) const;
 
  private:
   std::optional<zip::Archive> archive_;

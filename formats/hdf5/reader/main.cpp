@@ -60,6 +60,8 @@ void RequestHandler::answer_item(Operation operation, Unpacker item, Packer& ans
   switch (operation) {
     case Operation::member:
       return container.write_member(path, answer);
+    case Operation::names:
+      return container.write_names(path, answer);
     case Operation::attribute:
       return contents.write_attribute(path, item.text(), answer);
     case Operation::describe:

@@ -261,6 +261,15 @@ std::optional<std::string> FileReader::member(const std::string& name) {
   return text;
 }
 
+std::vector<std::string> FileReader::member_names(const std::string& prefix) {
+  const std::string title = "'" + prefix + "'";
+  auto answer = std::move(ask_reader({Operation::names, {Packer().add(prefix)}, {title}}).front());
+  if (!answer) return {};
+  std::vector<std::string> names = unpack_texts(*answer);
+  if (!answer->ok()) fail_reader_ended(title);
+  return names;
+}
+
 std::vector<DatasetInfo> FileReader::describe(const std::vector<std::string>& datasets) {
   Request request{Operation::describe, {}, {}};
   for (const std::string& dataset : datasets) {

@@ -45,6 +45,9 @@ class FileReader {
   /// The text of the member `name` of the archive, such as config.json; nullopt if there is none or
   /// the file is not an archive.
   std::optional<std::string> member(const std::string& name);
+  /// The names of the members of the archive that begin with `prefix`; none if the file is not an
+  /// archive.
+  std::vector<std::string> member_names(const std::string& prefix);
 
   /// The names of the members of a group; nullopt if it does not exist.
   std::optional<std::vector<std::string>> members(const std::string& group);

@@ -20,6 +20,9 @@ class KerasFile final : public keras::WeightSource {
   /// The text of the member `name` of the archive, such as config.json; nullopt if there is none or
   /// the file is not an archive.
   std::optional<std::string> member(const std::string& name) { return file_.member(name); }
+  /// The names of the members of the archive that begin with `prefix`; none if the file is not an
+  /// archive.
+  keras::Names member_names(const std::string& prefix) { return file_.member_names(prefix); }
   std::optional<std::string> text(const std::string& group, const std::string& name) override {
     return file_.text(group, name);
   }

@@ -23,8 +23,10 @@ namespace crescent::hdf5 {
 /// The version of the protocol. If a library and a crescent-h5read of different versions of
 /// Crescent are installed together, their numbers may differ, and the library refuses to read
 /// files.
-inline constexpr uint32_t kWireVersion = 3;
+inline constexpr uint32_t kWireVersion = 4;
 inline constexpr uint64_t kMaxFrameBytes = uint64_t{256} << 20;
+/// The size of the largest member of an archive, other than the HDF5 file, that can be read.
+inline constexpr uint64_t kMaxMemberBytes = kMaxFrameBytes / 2;
 
 /// The member of a Keras archive that is the HDF5 file.
 inline constexpr const char* kWeightsMember = "model.weights.h5";
@@ -55,6 +57,7 @@ enum class Operation : uint8_t {
   rows,       ///< the same as read, for (dataset, offset, bytes, first row, number of rows)
   list,       ///< group -> names of members
   member,     ///< name -> bytes of this member of the archive
+  names,      ///< folder -> names of the members of the archive that begin with it
 };
 /// The offset that is sent if the values of a dataset cannot be used in the file: they are not
 /// contiguous, or are represented otherwise than in memory.

@@ -5,6 +5,7 @@
 #include "keras/configs/config_out_keras3.h"
 #include "keras/model/description.h"
 #include "keras/vocabulary/objects.h"
+#include "keras/weights/assets.h"
 #include "keras/weights/keras3_weights.h"
 #include "keras/weights/vocabularies.h"
 
@@ -89,11 +90,13 @@ Value load_feature_space(WeightSource& file, const Value& custom_objects) {
       space_in(config_of(config.as_dict()), ConfigIn(origin_of(file, ""), custom_objects));
   if (const auto name = file.text("vars", "name")) space.config.set("name", *name);
   Matches matches = match_keras3_weights(file, space.layers);
-  const Vocabularies vocabularies =
-      Vocabularies::in_archive(file, keras3_paths(file, space.layers));
+  const LayerPaths paths = keras3_paths(&file, space.layers);
+  const Vocabularies vocabularies = Vocabularies::in_archive(file, paths);
   append(matches, vocabularies.matches());
+  const Assets assets(file, paths);
   assign_all(file, matches);
   vocabularies.give_to_layers();
+  assets.give_to_layers();
   return std::move(space.config);
 }
 
@@ -124,6 +127,7 @@ ArchiveParts feature_space_parts(const Dict& space) {
                               {"build_config", std::move(shapes)}});
   parts.weights = {{"", {}}, {"vars", {{"name", space.at("name")}}}};
   write_keras3_weights(parts.weights, layers);
+  parts.assets = written_assets(keras3_paths(nullptr, layers));
   return parts;
 }
 

@@ -1,5 +1,6 @@
 #include "keras/model/model_file.h"
 
+#include <algorithm>
 #include <set>
 
 #include "keras/assignment/assignment.h"
@@ -9,6 +10,7 @@
 #include "keras/model/self_test.h"
 #include "keras/model/state_groups.h"
 #include "keras/model/training_state.h"
+#include "keras/weights/assets.h"
 #include "keras/weights/keras2_weights.h"
 #include "keras/weights/keras3_weights.h"
 #include "keras/weights/vocabularies.h"
@@ -61,6 +63,7 @@ ModelContents contents_of(Model& model, const std::string& path, const SaveOptio
 }  // namespace
 
 Entries model_entries(Model& model, const std::string& path, const SaveOptions& options) {
+  warn_of_assets(model, path);
   auto [attributes, entries] = contents_of(model, path, options, kKeras2Layout);
   entries.insert(entries.begin(), description_entry(model, attributes, options.target));
   return std::move(entries);
@@ -73,7 +76,8 @@ ArchiveParts archive_parts(Model& model, const std::string& path, const SaveOpti
   auto [attributes, entries] = contents_of(model, path, options, kKeras3Layout);
   ArchiveDescription description = archive_description(model, attributes);
   entries.insert(entries.begin(), std::move(description.root));
-  return {std::move(description.metadata), std::move(description.config), std::move(entries)};
+  return {std::move(description.metadata), std::move(description.config), std::move(entries),
+          written_assets(keras3_paths(nullptr, model))};
 }
 
 namespace {
@@ -81,6 +85,14 @@ namespace {
 Matches match_model(WeightSource& file, Model& model, const Origin& origin) {
   if (has_keras3_weights(file)) return match_keras3_weights(file, model);
   return match_own(file, find_weights(file), model, origin);
+}
+
+/// The files of the layers; layers are only looked up in the file if one of them has files.
+Assets assets_of(WeightSource& file, Model& model) {
+  const std::vector<Layer*> layers = model.flatten_layers();
+  const bool has_assets = std::any_of(layers.begin(), layers.end(),
+                                      [](const Layer* layer) { return keeps_assets(*layer); });
+  return {file, has_assets ? keras3_paths(&file, model) : LayerPaths()};
 }
 
 }  // namespace
@@ -103,10 +115,12 @@ ModelPtr load_model(WeightSource& source, const LoadOptions& options) {
   append(matches, callbacks.matches());
   const Vocabularies vocabularies = Vocabularies::in_archive(file, *model);
   append(matches, vocabularies.matches());
+  const Assets assets = assets_of(file, *model);
   const SelfTest self_test(file);
   append(matches, self_test.matches());
   assign_all(file, matches);
   vocabularies.give_to_layers();
+  assets.give_to_layers();
   callbacks.give_to(*model);
   self_test.check(*model);
   if (const Value& epochs = description.own_value("epochs_trained"); epochs.is_int())

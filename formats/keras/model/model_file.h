@@ -14,10 +14,11 @@ CRESCENT_KERAS_API Entries model_entries(Model& model, const std::string& path,
                                          const SaveOptions& options);
 CRESCENT_KERAS_API ModelPtr load_model(WeightSource& file, const LoadOptions& options);
 
-/// A model as an archive of Keras 3: two texts, and the entries of the HDF5 file.
+/// A model as an archive of Keras 3: two texts, the entries of the HDF5 file, and further files.
 struct ArchiveParts {
   std::string metadata, config;
   Entries weights;  ///< the entries; the first one is the root group
+  AssetFiles assets{};
 };
 CRESCENT_KERAS_API ArchiveParts archive_parts(Model& model, const std::string& path,
                                               const SaveOptions& options);

@@ -16,4 +16,11 @@ struct Entry {
 };
 using Entries = std::vector<Entry>;
 
+/// A file beside the weights in an archive.
+struct AssetFile {
+  std::string path;  ///< below the folder assets/
+  std::string content;
+};
+using AssetFiles = std::vector<AssetFile>;
+
 }  // namespace crescent::keras

@@ -45,6 +45,10 @@ class CRESCENT_KERAS_API WeightSource {
   /// nullopt if there is no such file.
   virtual std::optional<std::string> asset(const std::string& /*path*/) { return std::nullopt; }
 
+  /// The paths of the files that an archive of Keras has in this folder of its assets and in the
+  /// folders below, relative to it; an archive may contain paths that lead out of the folder.
+  virtual Names assets(const std::string& /*folder*/) { return {}; }
+
   /// The types and shapes of datasets, without reading values; fails for a missing dataset.
   virtual std::vector<TensorSpec> describe(const Names& datasets) = 0;
   /// Reads the values of datasets; fails if one is damaged. May be called only once.

@@ -164,18 +164,13 @@ struct ObjectLocation {
 
 class ObjectLocations {
  public:
-  /// Finds the layers and the paths of their groups for writing a file.
-  explicit ObjectLocations(const Model& model, SkippedLayers skipped_layers = {})
-      : skipped_layers_(std::move(skipped_layers)) {
+  /// Finds the layers and the paths of their groups in `file` or, if it is null, in a file that is
+  /// to be written.
+  ObjectLocations(WeightSource* file, const Model& model, SkippedLayers skipped_layers = {})
+      : file_(file), skipped_layers_(std::move(skipped_layers)) {
     add(model, "");
   }
-  explicit ObjectLocations(const LayerList& list) { add_layers(list.layers, list.group); }
-  /// Finds the layers and the paths of their groups in an existing file.
-  ObjectLocations(WeightSource& file, const Model& model, SkippedLayers skipped_layers = {})
-      : file_(&file), skipped_layers_(std::move(skipped_layers)) {
-    add(model, "");
-  }
-  ObjectLocations(WeightSource& file, const LayerList& list) : file_(&file) {
+  ObjectLocations(WeightSource* file, const LayerList& list) : file_(file) {
     add_layers(list.layers, list.group);
   }
   std::vector<ObjectLocation> take_locations() { return std::move(locations_); }
@@ -350,18 +345,18 @@ LayerPaths paths_of(const std::vector<ObjectLocation>& locations,
 }  // namespace
 
 void write_keras3_weights(Entries& entries, Model& model, const SkippedLayers& skipped_layers) {
-  write_objects(entries, ObjectLocations(model, skipped_layers).take_locations());
+  write_objects(entries, ObjectLocations(nullptr, model, skipped_layers).take_locations());
 }
 
 void write_keras3_weights(Entries& entries, const LayerList& list) {
-  write_objects(entries, ObjectLocations(list).take_locations());
+  write_objects(entries, ObjectLocations(nullptr, list).take_locations());
 }
 
-LayerPaths keras3_paths(WeightSource& file, Model& model) {
+LayerPaths keras3_paths(WeightSource* file, Model& model) {
   return paths_of(ObjectLocations(file, model).take_locations(), model.flatten_layers());
 }
 
-LayerPaths keras3_paths(WeightSource& file, const LayerList& list) {
+LayerPaths keras3_paths(WeightSource* file, const LayerList& list) {
   std::vector<Layer*> flat_layers;
   for (const LayerPtr& layer : list.layers)
     for (Layer* nested_layer : layer->flatten_layers()) flat_layers.push_back(nested_layer);
@@ -470,14 +465,14 @@ void check_built_for(WeightSource& file, const Model& model,
 }  // namespace
 
 Matches match_keras3_weights(WeightSource& file, Model& model) {
-  const std::vector<ObjectLocation> locations = ObjectLocations(file, model).take_locations();
+  const std::vector<ObjectLocation> locations = ObjectLocations(&file, model).take_locations();
   check_built_for(file, model, locations);
   return match_objects(file, locations, false);
 }
 
 Matches match_all_keras3_weights(WeightSource& file, Model& model, bool skip_mismatch,
                                  const SkippedLayers& skipped_layers) {
-  ObjectLocations object_locations(file, model, skipped_layers);
+  ObjectLocations object_locations(&file, model, skipped_layers);
   const Names unmatched_groups = object_locations.unmatched_groups();
   const std::vector<ObjectLocation> locations = object_locations.take_locations();
   check_built_for(file, model, locations);
@@ -486,7 +481,7 @@ Matches match_all_keras3_weights(WeightSource& file, Model& model, bool skip_mis
 }
 
 Matches match_keras3_weights(WeightSource& file, const LayerList& list) {
-  return match_objects(file, ObjectLocations(file, list).take_locations(), false);
+  return match_objects(file, ObjectLocations(&file, list).take_locations(), false);
 }
 
 }  // namespace crescent::keras

@@ -34,10 +34,10 @@ Matches match_all_keras3_weights(WeightSource& file, Model& model, bool skip_mis
                                  const SkippedLayers& skipped_layers = {});
 Matches match_keras3_weights(WeightSource& file, const LayerList& list);
 /// The path of the group of each layer, and of the model itself, which comes first: "",
-/// "layers/dense/", ...
+/// "layers/dense/", ... A null `file` stands for one that is to be written.
 using LayerPaths = std::vector<std::pair<std::string, Layer*>>;
-LayerPaths keras3_paths(WeightSource& file, Model& model);
-LayerPaths keras3_paths(WeightSource& file, const LayerList& list);
+LayerPaths keras3_paths(WeightSource* file, Model& model);
+LayerPaths keras3_paths(WeightSource* file, const LayerList& list);
 
 /// The paths of the groups with the variables of the optimizer, and with those of the inner
 /// optimizer of a LossScaleOptimizer, which are also in the first group.

@@ -86,7 +86,7 @@ void write_vocabularies(Entries& entries, Model& model) {
 
 Vocabularies Vocabularies::in_archive(WeightSource& file, Model& model) {
   const bool has_no_layers = layers_with_vocabulary(model).empty();
-  return in_archive(file, has_no_layers ? LayerPaths() : keras3_paths(file, model));
+  return in_archive(file, has_no_layers ? LayerPaths() : keras3_paths(&file, model));
 }
 
 Vocabularies Vocabularies::in_archive(WeightSource& file, const LayerPaths& paths) {

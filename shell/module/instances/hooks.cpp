@@ -26,8 +26,6 @@ constexpr const char* kShapesByCall = "output shapes are found by running call";
 constexpr const char* kOverrideSteps =
     "what fit compiles is the model's train_step, test_step or predict_step; override those";
 
-constexpr const char* kFilesKeepWeights =
-    "files keep weights, which are variables in attributes too, and what get_config gives";
 constexpr const char* kFilesKeepCompile = "files keep what cr.Model.compile was given";
 constexpr const char* kSlotsNameState = "slots() names what each variable has beside it";
 constexpr const char* kUpdateRule =
@@ -48,8 +46,8 @@ constexpr Hook kHooksOfClasses[] = {
     {"Layer", "compute_output_spec", kShapesByCall},
     {"Layer", "save_own_variables", nullptr},
     {"Layer", "load_own_variables", nullptr},
-    {"Layer", "save_assets", kFilesKeepWeights},
-    {"Layer", "load_assets", kFilesKeepWeights},
+    {"Layer", "save_assets", nullptr},
+    {"Layer", "load_assets", nullptr},
     {"Layer", "get_build_config", nullptr},
     {"Layer", "build_from_config", nullptr},
     {"Model", "train_step", nullptr},

@@ -309,6 +309,19 @@ void LuaLayerOf<Base>::set_own_variables(const Value& stored_values) {
   invoke(L, "load_own_variables", 0, stored_values);
 }
 
+template <class Base>
+bool LuaLayerOf<Base>::keeps_assets() const {
+  return has("save_assets") || has("load_assets");
+}
+
+template <class Base>
+void LuaLayerOf<Base>::call_with_folder(const char* method, const std::string& dir_path) const {
+  if (!has(method)) return;
+  lua_State* L = current();
+  StackRestorer restorer(L);
+  invoke(L, method, 0, dir_path);
+}
+
 template class LuaLayerOf<Layer>;
 template class LuaLayerOf<Model>;
 

@@ -66,12 +66,27 @@ class LuaLayerOf : public Base,
                   "Whether its class has save_own_variables(store) or load_own_variables(store).")
         .property("own_variables", &T::own_variables, &T::set_own_variables,
                   "What save_own_variables puts into the store for files of Keras 3, and "
-                  "load_own_variables takes out.");
+                  "load_own_variables takes out.")
+        .property("keeps_assets", &T::keeps_assets,
+                  "Whether its class has save_assets(dir_path) or load_assets(dir_path).")
+        .method("write_assets", &T::write_assets,
+                "Calls save_assets(dir_path) of its class, as archives of Keras 3 do when they are "
+                "saved.")
+        .arg("dir_path", "Path of the folder.")
+        .method("read_assets", &T::read_assets,
+                "Calls load_assets(dir_path) of its class, as archives of Keras 3 do when they are "
+                "loaded.")
+        .arg("dir_path", "Path of the folder.");
   }
   Value cell_state_size() const { return attribute("state_size"); }
   bool keeps_own_variables() const;
   Value own_variables() const;
   void set_own_variables(const Value& stored_values);
+  bool keeps_assets() const;
+  void write_assets(const std::string& dir_path) const {
+    call_with_folder("save_assets", dir_path);
+  }
+  void read_assets(const std::string& dir_path) { call_with_folder("load_assets", dir_path); }
 
  protected:
   /// Adds the result of the class's get_build_config to the configuration; when the layer is made
@@ -82,6 +97,9 @@ class LuaLayerOf : public Base,
   Value call_structure() const;
 
  private:
+  /// Calls the method of the class, if it has one, with the path of a folder.
+  void call_with_folder(const char* method, const std::string& dir_path) const;
+
   bool is_resetting_ = false;
 };
 

@@ -103,11 +103,6 @@ expect_warnings([[
   function L:build(shape) end
   L()]], "build() is not called", "layers have it, and Loss does not")
 expect_warnings([[
-  local L = cr.Layer:subclass "L"
-  function L:call(inputs) return inputs end
-  function L:save_assets(path) end
-  L()]], "save_assets() is not called", "get_config")
-expect_warnings([[
   local N = cr.Model:subclass "N"
   function N:call(inputs) return inputs end
   function N:compile_from_config(config) end
