@@ -129,7 +129,8 @@ class NumericActivation final : public ActivationWithOptions {
   static void describe(Schema<NumericActivation>& s) {
     s.doc(kNumberRows[Row].doc)
         .trait(kElementwise, true)
-        .field(kNumberRows[Row].option, &NumericActivation::option_, kNumberRows[Row].option_doc);
+        .field(kNumberRows[Row].option, &NumericActivation::option_value_,
+               kNumberRows[Row].option_doc);
   }
   Tensor operator()(const Tensor& x) const override {
     return kNumberRows[Row].apply(x, option_value_);

@@ -31,7 +31,7 @@ class RecurrentGradient : public Recurrent<T> {
   /// dropout factors, which may be missing.
   RecurrentGradient(const Request& r, int64_t gate_count, int64_t bias_size, bool is_shared,
                     int factors_input_index)
-      : Recurrent<T>(r, gate_count, gradient_parts(r.inputs[0].shape[0])),
+      : Recurrent<T>(r, gate_count, gradient_part_count(r.inputs[0].shape[0])),
         factors_input_index_(
             static_cast<int>(r.inputs.size()) > factors_input_index ? factors_input_index : -1),
         bias_size_(bias_size),

@@ -83,7 +83,8 @@ class BatchNormalization final : public ScaledLayer {
     if (axis_.size() != 1) fail("axis: expected one integer, got ", Value(axis_));
     return shape.axis(int(axis_[0]));
   }
-  /// Converts a mask to weights of the elements of x, whose last axis is channels.
+  /// Converts a mask to a weight for each element of x. The channels, which are along `axis` of x,
+  /// are along the last axis of the result.
   Tensor weights_of_mask(const Tensor& mask, const Tensor& x, int axis) const {
     if (!mask || count_masked_) return {};
     Tensor weights = ops::cast(mask, promote(x.dtype(), DType::float32));

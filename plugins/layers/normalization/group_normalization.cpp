@@ -55,7 +55,7 @@ class GroupNormalization final : public ScaledLayer {
     const Tensor centred_x = grouped_x - ops::mean(grouped_x, axes, true);
     const Tensor y =
         centred_x * ops::rsqrt(ops::mean(ops::square(centred_x), axes, true) + epsilon_);
-    const Shape parameter_shape = grouped_shape(broadcast_along(x, {axis}), axis);
+    const Shape parameter_shape = grouped_shape(broadcast_shape(x, {axis}), axis);
     const Tensor scaled_y = y * ops::reshape(at_least_float32(gamma()), parameter_shape) +
                             ops::reshape(at_least_float32(beta()), parameter_shape);
     return ops::cast(ops::reshape(scaled_y, x.shape()), compute_dtype());

@@ -7,7 +7,7 @@ constexpr double kTitleScale = 1.2;
 constexpr double kBoldWidening = 1.2;  // the largest ratio of the widths of bold and normal letters
 
 double title_widening(const Metrics& metrics) {
-  return metrics.in_cells ? 1 : kTitleSize * kBoldWidening;
+  return metrics.in_cells ? 1 : kTitleScale * kBoldWidening;
 }
 
 }  // namespace
