@@ -19,7 +19,7 @@ TEST_CASE("the files of a folder are the members of the archive, and training go
   const Scratch scratch;
   const auto model = trained_model();
   crescent::save_model(*model, scratch.path("m.keras"));
-  for (const std::string path : {scratch.path("a"), scratch.path("b/")}) {
+  for (const std::string& path : {scratch.path("a"), scratch.path("b/")}) {
     CAPTURE(path);
     crescent::save_model(*model, path, path.ends_with('/') ? Dict() : kUnzipped);
     for (const auto& [name, text] : members_of_archive(scratch.path("m.keras")))

@@ -65,11 +65,13 @@ void Container::write_member(const std::string& name, Packer& answer) const {
 
 void Container::write_names(const std::string& prefix, Packer& answer) const {
   if (!archive_) throw MissingObject{};
-  std::vector<std::string_view> names;
-  for (const zip::Member& member : archive_->members())
-    if (member.name.starts_with(prefix)) names.push_back(member.name);
-  answer.add(static_cast<uint64_t>(names.size()));
-  for (const std::string_view name : names) answer.add(name);
+  const auto is_asked_for = [&](const zip::Member& member) {
+    return member.name.starts_with(prefix);
+  };
+  const std::vector<zip::Member>& members = archive_->members();
+  answer.add(static_cast<uint64_t>(std::count_if(members.begin(), members.end(), is_asked_for)));
+  for (const zip::Member& member : members)
+    if (is_asked_for(member)) answer.add(member.name);
 }
 
 }  // namespace crescent::hdf5

@@ -214,7 +214,8 @@ struct OpenDataset {
     H5S_class_t kind = H5Sget_simple_extent_type(space);
     if (kind != H5S_SCALAR && kind != H5S_SIMPLE) refuse("it has no shape");
     dims = dims_of(space);
-    auto size = byte_count(type.element_type, shape());
+    const std::vector<uint64_t> sizes = shape();
+    auto size = byte_count(type.element_type, sizes);
     if (!size) refuse("its shape is impossibly large");
     bytes = *size;
     check_storage(file_size);

@@ -206,8 +206,8 @@ class ByteConvolution final : public EpilogueHost {
     int32_t* c = epilogue ? reinterpret_cast<int32_t*>(memory)
                           : reinterpret_cast<int32_t*>(a.out<float>(0) + offset);
     const int8_t* right = is_packed_ ? a.in<int8_t>(1) : reinterpret_cast<int8_t*>(a.scratch);
-    multiply_({s.image, 0, image_.window_offsets.data() + first, image_.runs.data()}, count, right,
-              image_.depth, out, {c, out, s.factors});
+    multiply_({s.image, 0, image_.window_offsets.data() + first, image_.run_offsets.data()}, count,
+              right, image_.depth, out, {c, out, s.factors});
     if (epilogue) (*epilogue)(offset, offset + count * out, c);
   }
 

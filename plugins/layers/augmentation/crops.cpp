@@ -133,8 +133,8 @@ class RandomCrop final : public ImageAugmentation {
   Tensor crop_images(const Tensor& images, const RandomParameters& random_numbers,
                      const std::string& interpolation) const {
     if (!random_numbers.tensors.empty())
-      return rows_or_columns(rows_or_columns(images, 1, random_numbers[0], height_), 2,
-                             random_numbers[1], width_);
+      return take_rows_or_columns(take_rows_or_columns(images, 1, random_numbers[0], height_), 2,
+                                  random_numbers[1], width_);
     const auto [top, left, size] = window_of_small(extent_of(images));
     const Tensor rows = ops::slice_axis(images, 1, top, top + size.height);
     return resize_images(ops::slice_axis(rows, 2, left, left + size.width), interpolation, false);
