@@ -9,6 +9,7 @@
 #include "instances/instance.h"
 #include "library/lua_sources.h"
 #include "library/namespaces.h"
+#include "library/parameter_texts.h"
 
 namespace crescent::lua {
 namespace {
@@ -29,6 +30,17 @@ Dict describe_parameter(const Parameter& parameter) {
 List describe_parameters(const std::vector<Parameter>& parameters) {
   List rows;
   for (const Parameter& parameter : parameters) rows.push_back(describe_parameter(parameter));
+  return rows;
+}
+
+/// The rows, where those without documentation have the texts of parameter_texts.h.
+List with_shared_texts(List rows, std::string_view function) {
+  for (Value& value : rows) {
+    Dict& row = value.as_dict();
+    if (row.at("doc").as_string().empty())
+      row.set("doc", std::string(parameter_text(function, row.at("name").as_string(),
+                                                row.at("type").as_string())));
+  }
   return rows;
 }
 
@@ -275,14 +287,16 @@ Value describe_value(Any value) {
 
 Dict describe_function(const Callable& f) {
   const Signature signature = f.full_signature();
+  const std::string_view name =
+      std::string_view(signature.name).substr(signature.name.rfind('.') + 1);  // npos + 1 is 0
   Dict result{{"what", "function"},
               {"name", signature.name},
               {"signature", f.text()},
               {"doc", signature.doc},
-              {"parameters", describe_parameters(signature.parameters)},
+              {"parameters", with_shared_texts(describe_parameters(signature.parameters), name)},
               {"result", signature.result}};
   if (const SchemaData* schema = f.options()) {
-    result.set("options", options_of(*schema));
+    result.set("options", with_shared_texts(options_of(*schema), name));
     result.set("word", schema->word);
   }
   return result;

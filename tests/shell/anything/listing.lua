@@ -148,4 +148,29 @@ local flatten = cr.describe(cr.tree.flatten)
 assert(flatten.doc == "The list of leaves in order." and flatten.parameters[1] == "structure")
 assert(cr.describe(function() end) == nil)
 
+-- ---- parameters that many functions share have texts; what differs by function is told apart
+
+local function text_about(operation, name)
+  for _, row in ipairs(members_by_type.operations[operation].parameters) do
+    if row.name == name then return row.doc end
+  end
+end
+
+assert(text_about("quantile", "q"):find "from 0 to 1;")
+assert(text_about("nanpercentile", "q"):find "from 0 to 100;")
+assert(text_about("sum", "axis"):find "nil: all axes")
+assert(text_about("argmax", "axis"):find "^Axis to search.*nil: the flattened tensor")
+assert(text_about("cumsum", "axis"):find "^Axis to accumulate.*nil: the flattened tensor")
+assert(text_about("add", "x2"):find "^Second operand" and text_about("dot", "x2") == "")
+for _, section in ipairs { "functions", "types" } do
+  for _, entry in ipairs(listing[section]) do
+    for _, row in ipairs(entry.methods or { entry }) do
+      for _, parameter in ipairs(row.parameters or {}) do
+        local name, doc = parameter.name, parameter.doc
+        assert(doc ~= "" or name ~= "keepdims" and name ~= "q", "no text about " .. name)
+      end
+    end
+  end
+end
+
 print "ok listing"
