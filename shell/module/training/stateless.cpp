@@ -8,19 +8,25 @@
 namespace crescent::lua {
 namespace {
 
-/// Calls the method of the object at stack index 1, which may be one of a Lua class, with the
-/// arguments behind it. Leaves the results on the stack and returns their number.
-int call_method(lua_State* L, const char* name) {
-  const int argument_count = lua_gettop(L);
-  reserve(L, argument_count + 4);
+/// Puts the method of the object at stack index 1, which may be one of a Lua class, below the
+/// object. An error of this function leaves no StatelessScope behind if none exists yet: a stock
+/// Lua does not run destructors.
+void push_method(lua_State* L, const char* name) {
+  reserve(L, 4);
   lua_getfield(L, 1, name);
-  for (int i = 1; i <= argument_count; ++i) lua_pushvalue(L, i);
-  protected_call(L, argument_count, LUA_MULTRET);
-  return lua_gettop(L) - argument_count;
+  lua_insert(L, 1);
+}
+
+/// Calls the method at the bottom of the stack with what is above it. Leaves the results on the
+/// stack and returns their number.
+int call_method(lua_State* L) {
+  protected_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+  return lua_gettop(L);
 }
 
 /// The mapping of the variables of a metric to the values at stack index 2, which are removed.
 StatelessScope::Mapping take_metric_values(lua_State* L, const Metric& metric) {
+  if (lua_gettop(L) < 2) lua_settop(L, 2);
   const Tensors values = to_tensors(L, 2);
   lua_remove(L, 2);
   return mapping_of(metric, values);
@@ -28,22 +34,27 @@ StatelessScope::Mapping take_metric_values(lua_State* L, const Metric& metric) {
 
 int update_state(lua_State* L) {
   const auto metric = Read<std::shared_ptr<Metric>>::from(L, 1);
-  const StatelessScope scope(take_metric_values(L, *metric));
-  call_method(L, "update_state");
+  const StatelessScope::Mapping mapping = take_metric_values(L, *metric);
+  push_method(L, "update_state");
+  const StatelessScope scope(mapping);
+  call_method(L);
   push(L, scope.current_values(metric->variables()));
   return 1;
 }
 
 int result(lua_State* L) {
   const auto metric = Read<std::shared_ptr<Metric>>::from(L, 1);
-  const StatelessScope scope(take_metric_values(L, *metric));
-  return call_method(L, "result");
+  const StatelessScope::Mapping mapping = take_metric_values(L, *metric);
+  push_method(L, "result");
+  const StatelessScope scope(mapping);
+  return call_method(L);
 }
 
 int reset_state(lua_State* L) {
   const auto metric = Read<std::shared_ptr<Metric>>::from(L, 1);
+  push_method(L, "reset_state");
   const StatelessScope scope;
-  call_method(L, "reset_state");
+  call_method(L);
   push(L, scope.current_values(metric->variables()));
   return 1;
 }
@@ -76,8 +87,9 @@ int compute_loss(lua_State* L) {
   take_values(L, trainable, "trainable_variables", mapping);
   take_values(L, fixed, "non_trainable_variables", mapping);
   take_values(L, metric_states, "metrics_variables", mapping);
+  push_method(L, "compute_loss");
   const StatelessScope scope(mapping);
-  call_method(L, "compute_loss");
+  call_method(L);
   const int loss = lua_gettop(L);
   lua_createtable(L, 3, 0);
   lua_Integer index = 0;

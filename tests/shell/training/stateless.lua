@@ -272,4 +272,15 @@ check.fails(function() cr.optimizers.SGD():stateless_apply({}, {}, {}) end,
 check.fails(function() cr.metrics.Mean():stateless_result { 1 } end,
   "Argument `metric_variables`", "length 1, but expected 2")
 
+do -- errors leave no other values behind
+  local FailingMetric = cr.metrics.Metric:subclass "FailingMetric"
+  local failing = FailingMetric()
+  check.fails(function() failing:stateless_result() end, "result")
+  FailingMetric.result = function() error "no result" end
+  check.fails(function() failing:stateless_result {} end, "no result")
+  check.fails(function() cr.metrics.Mean():stateless_result() end, "expected 2 variables")
+  check.fails(function() cr.metrics.Mean():stateless_update_state() end, "expected 2 variables")
+  check.near(cr.layers.Dense(1, { kernel_initializer = "ones" })(cr.ones { 1, 2 }), { { 2 } })
+end
+
 print "ok stateless"
