@@ -4,6 +4,7 @@
 #include <map>
 
 #include "crescent/model/model.h"
+#include "keras/graphs/call_numbers.h"
 #include "keras/graphs/graph_in.h"
 #include "keras/graphs/mask_arguments.h"
 #include "keras/graphs/operation_nodes.h"
@@ -157,7 +158,8 @@ void check_operation(const Dict& object, const ClassNames& names) {
 bool has_nodes_of_keras3(const List& entries) {
   return std::any_of(entries.begin(), entries.end(), [](const Value& entry) {
     const List& nodes = entry.as_dict().at("inbound_nodes").as_list();
-    return !nodes.empty() && nodes.front().is_dict();
+    return std::any_of(nodes.begin(), nodes.end(),
+                       [](const Value& node) { return node.is_dict(); });
   });
 }
 

@@ -6,6 +6,7 @@
 #include "crescent/base/structure.h"
 #include "crescent/registry/registry.h"
 #include "keras/configs/config_out_keras3.h"
+#include "keras/graphs/call_numbers.h"
 #include "keras/graphs/operation_nodes.h"
 #include "keras/vocabulary/code_names.h"
 #include "keras/vocabulary/formulas.h"
@@ -72,20 +73,36 @@ bool passes_by_name(const std::string& class_name, const Value& call) {
          (call.as_list().size() > 1 && names_inputs(class_name));
 }
 
-bool has_call_by_name(const Value& value) {
+bool is_model(const std::string& class_name) {
+  return is_sequential(class_name) || is_functional(class_name);
+}
+
+/// Whether the output of a model inside the model with this configuration is among its outputs.
+bool has_model_output(const Dict& config) {
+  const Value *layers = config.find("layers"), *outputs = config.find("output_layers");
+  if (!layers || !outputs || !layers->is_list() || !outputs->is_list()) return false;
+  std::set<std::string> model_names;
+  for (const Value& entry : layers->as_list())
+    if (is_model(class_of(entry))) model_names.insert(name_of_layer(entry.as_dict()));
+  return std::any_of(
+      outputs->as_list().begin(), outputs->as_list().end(),
+      [&](const Value& output) { return model_names.contains(output.as_list()[0].as_string()); });
+}
+
+/// Whether the configuration of a model, or of a model in it, has calls that only the form of
+/// Keras 3 tells exactly.
+bool needs_keras3_form(const Value& value) {
   if (value.is_list())
-    return std::any_of(value.as_list().begin(), value.as_list().end(), has_call_by_name);
+    return std::any_of(value.as_list().begin(), value.as_list().end(), needs_keras3_form);
   if (!value.is_dict()) return false;
-  const Value* nodes = value.as_dict().find("inbound_nodes");
+  const Dict& dict = value.as_dict();
+  if (has_model_output(dict)) return true;
+  const Value* nodes = dict.find("inbound_nodes");
   if (nodes && nodes->is_list())
     for (const Value& call : nodes->as_list())
       if (passes_by_name(class_of(value), call)) return true;
-  return std::any_of(value.as_dict().begin(), value.as_dict().end(),
-                     [](const DictEntry& entry) { return has_call_by_name(entry.value); });
-}
-
-bool is_model(const std::string& class_name) {
-  return is_sequential(class_name) || is_functional(class_name);
+  return std::any_of(dict.begin(), dict.end(),
+                     [](const DictEntry& entry) { return needs_keras3_form(entry.value); });
 }
 
 class ConfigWriter {
@@ -337,6 +354,7 @@ class ConfigWriter {
     std::set<std::string> model_names;
     for (const Value& entry : config.at("layers").as_list())
       if (is_model(class_of(entry))) model_names.insert(entry.as_dict().at("name").as_string());
+    const bool in_keras3_form = is_for_keras3_ && has_model_output(config);
     const List keras3_layers = layers_of(keras3_form);
     List layers;
     for (const Value& entry : config.at("layers").as_list()) {
@@ -349,7 +367,7 @@ class ConfigWriter {
       }
       Dict layer = layer_of_model(class_of(entry), config_of(entry.as_dict()), keras3_layer);
       layer.set("name", entry.as_dict().at("name"));
-      layer.set("inbound_nodes", nodes(entry, keras3_layer, model_names));
+      layer.set("inbound_nodes", nodes(entry, keras3_layer, model_names, in_keras3_form));
       copy_shared_id(entry.as_dict(), layer, kCrescentSharedId);
       layers.push_back(std::move(layer));
     }
@@ -359,22 +377,25 @@ class ConfigWriter {
     for (const auto& [endpoints_key, structure_key] :
          {std::pair{"input_layers", "input_structure"},
           std::pair{"output_layers", "output_structure"}}) {
-      Value list = references(config.at(endpoints_key), model_names);
-      result.set(endpoints_key, is_for_keras3_
-                                    ? keras3_endpoints(list.as_list(), config.find(structure_key))
-                                    : list);
+      const List list = references(config.at(endpoints_key), model_names).as_list();
+      result.set(endpoints_key,
+                 is_for_keras3_
+                     ? keras3_endpoints(outputs_for_keras3(list, config.at("layers").as_list()),
+                                        config.find(structure_key))
+                     : Value(list));
     }
     return result;
   }
 
   /// The calls of a layer. A call with named or nested tensors is written in the form of Keras 3,
-  /// the only generation that can read such calls.
+  /// the only generation that can read such calls. With `in_keras3_form` all calls are, because a
+  /// model is among the outputs, and the form tells how the calls of that model are numbered.
   Value nodes(const Value& entry, const Value& keras3_form,
-              const std::set<std::string>& model_names) const {
+              const std::set<std::string>& model_names, bool in_keras3_form) const {
     List result;
     for (const Value& call : entry.as_dict().at("inbound_nodes").as_list())
       result.push_back(
-          is_object(keras3_form) && passes_by_name(class_of(entry), call)
+          is_object(keras3_form) && (in_keras3_form || passes_by_name(class_of(entry), call))
               ? Value(keras3_form.as_dict().at("inbound_nodes").as_list()[result.size()])
               : references(call, model_names));
     return result;
@@ -430,7 +451,7 @@ bool has_edge(const Value& value) {
 Value keras_model_config(const Value& model, const std::string& target_generation,
                          const Layer* built_model) {
   const bool needs_keras3 =
-      target_generation == "keras3" && (has_call_by_name(model) || has_operation(model));
+      target_generation == "keras3" && (needs_keras3_form(model) || has_operation(model));
   const auto keras3_form = [&] {
     return built_model ? keras3_layer_config(*built_model) : keras3_model_config(model);
   };

@@ -5,6 +5,7 @@
 
 #include "crescent/base/structure.h"
 #include "crescent/io/format.h"
+#include "keras/graphs/call_numbers.h"
 #include "keras/graphs/operation_nodes.h"
 #include "keras/vocabulary/code_names.h"
 #include "keras/vocabulary/formulas.h"
@@ -370,8 +371,9 @@ Dict functional(const Dict& config, const Model& model) {
           {"layers", std::move(layers)},
           {"input_layers",
            keras3_endpoints(config.at("input_layers").as_list(), config.find("input_structure"))},
-          {"output_layers", keras3_endpoints(config.at("output_layers").as_list(),
-                                             config.find("output_structure"))}};
+          {"output_layers",
+           keras3_endpoints(outputs_for_keras3(config.at("output_layers").as_list(), entries),
+                            config.find("output_structure"))}};
 }
 
 /// Removes the build_config from the options and returns it, because Keras 3 writes it beside the

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "crescent/base/structure.h"
 #include "keras/vocabulary/objects.h"
@@ -57,20 +56,6 @@ Value with_tensor_references(const Value& value) {
   for (const DictEntry& entry : value.as_dict())
     dict.set(entry.key, with_tensor_references(entry.value));
   return dict;
-}
-
-/// Calls f(history), where history is the list [layer, node, tensor], for every tensor in the
-/// arguments of a call.
-template <class V, class F>
-void for_each_history(V& value, F f) {
-  if (value.is_list()) {
-    for (auto& item : value.as_list()) for_each_history(item, f);
-  } else if (value.is_dict()) {
-    auto& dict = value.as_dict();
-    if (keras_tensor_history(value))
-      return f(dict.find("config")->as_dict().find("keras_history")->as_list());
-    for (auto& entry : dict) for_each_history(entry.value, f);
-  }
 }
 
 /// The list in `value`, which is a list itself or a tuple in the form of Keras 3.
@@ -150,71 +135,6 @@ Dict split_arguments(const Dict& arguments, const ClassInfo* layer, List& inputs
   return other_arguments;
 }
 
-/// Finds out for which nested models the numbers of calls count from 1 in references, and rewrites
-/// these numbers so that they count from 0. They count from 1 if a number is too large otherwise.
-class NestedCallNumbers {
- public:
-  explicit NestedCallNumbers(const List& layers) {
-    for (const Value& layer : layers) {
-      const Dict& entry = layer.as_dict();
-      std::string name = class_of(entry);
-      if (is_sequential(name) || is_functional(name))
-        call_counts_[name_of_layer(entry)] = entry.at("inbound_nodes").as_list().size();
-      if (is_functional(name)) functional_names_.insert(name_of_layer(entry));
-    }
-  }
-
-  void record(const List& references) {
-    for_each_item(references, [&](const List& items) {
-      const auto [range, is_new] =
-          ranges_.try_emplace(items[0].as_string(), Range{items[1].as_int(), items[1].as_int()});
-      range->second.lowest = std::min(range->second.lowest, items[1].as_int());
-      range->second.highest = std::max(range->second.highest, items[1].as_int());
-    });
-  }
-
-  /// Rewrites references that Keras 3 has written as outputs of a model: there the calls of
-  /// functional models, but not those of stacks, count from 1.
-  void rewrite_keras3_outputs(List& references) const {
-    rewrite(references, [&](const std::string& name) {
-      return functional_names_.contains(name) ? ranges_.at(name).lowest > 0 : counts_from_one(name);
-    });
-  }
-  void rewrite(List& references) const {
-    rewrite(references, [&](const std::string& name) { return counts_from_one(name); });
-  }
-
- private:
-  struct Range {
-    int64_t lowest, highest;
-  };
-
-  template <class References, class F>
-  static void for_each_item(References& references, const F& f) {
-    for (auto& reference : references) {
-      auto& items = reference.as_list();
-      f(items);
-      if (items.size() > 3) for_each_history(items[3], f);
-    }
-  }
-  template <class CountsFromOne>
-  static void rewrite(List& references, const CountsFromOne& counts_from_one) {
-    for_each_item(references, [&](List& items) {
-      if (counts_from_one(items[0].as_string())) items[1] = items[1].as_int() - 1;
-    });
-  }
-  bool counts_from_one(const std::string& name) const {
-    auto calls = call_counts_.find(name);
-    auto range = ranges_.find(name);
-    return calls != call_counts_.end() && range != ranges_.end() &&
-           range->second.highest >= static_cast<int64_t>(calls->second);
-  }
-
-  std::map<std::string, size_t> call_counts_;
-  std::set<std::string> functional_names_;
-  std::map<std::string, Range> ranges_;  ///< the numbers of calls in the recorded references
-};
-
 }  // namespace
 
 const Value* keras_tensor_history(const Value& value) {
@@ -293,18 +213,6 @@ List references_in(const Value& endpoints) {
 
 Value structure_in(const Value& endpoints) {
   return nested_or_null(structure_of_references(endpoints));
-}
-
-void count_nested_from_zero(List& layers, List& outputs, bool is_keras3) {
-  NestedCallNumbers call_numbers(layers), output_numbers(layers);
-  for (Value& layer : layers)
-    for (Value& node : layer.as_dict()["inbound_nodes"].as_list())
-      call_numbers.record(node.as_list());
-  (is_keras3 ? output_numbers : call_numbers).record(outputs);
-  for (Value& layer : layers)
-    for (Value& node : layer.as_dict()["inbound_nodes"].as_list())
-      call_numbers.rewrite(node.as_list());
-  is_keras3 ? output_numbers.rewrite_keras3_outputs(outputs) : call_numbers.rewrite(outputs);
 }
 
 }  // namespace crescent::keras

@@ -19,10 +19,4 @@ List references_in(const Value& endpoints);
 /// The nested structure (structure.h) of input_layers or output_layers.
 Value structure_in(const Value& endpoints);
 
-/// Numbers the calls of nested models from 0. Keras 3 does so, but for functional models in
-/// `outputs`; Keras 2 counts from 1. Since all n calls are used, the highest number in a file of
-/// Keras 2, n or n - 1, shows how it counts. `layers` are entries whose inbound_nodes were
-/// converted; `is_keras3` tells whether they were written in the form of Keras 3.
-void count_nested_from_zero(List& layers, List& outputs, bool is_keras3);
-
 }  // namespace crescent::keras

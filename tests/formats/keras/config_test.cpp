@@ -144,7 +144,8 @@ TEST_CASE("Keras 3 counts the calls of a functional model from 1 in the outputs 
                               call_on_a + ", " + call_on_a + R"(]},
           {"class_name": "Dense", "name": "d", "config": {"name": "d", "units": 4},
            "inbound_nodes": [{"args": [)" +
-                              tensor + R"(["inner", 1, 0]}}], "kwargs": {}}]}],
+                              tensor + R"(["inner", )" + std::to_string(1 - call) +
+                              R"(, 0]}}], "kwargs": {}}]}],
           "input_layers": [["a", 0, 0]],
           "output_layers": {"u": ["d", 0, 0], "v": ["inner", )" +
                               std::to_string(call + 1) + R"(, 0]}}})")
@@ -154,7 +155,15 @@ TEST_CASE("Keras 3 counts the calls of a functional model from 1 in the outputs 
     CHECK(config.at("output_layers") == Value(List{List{"d", 0, 0}, List{"inner", call, 0}}));
     const Value& node_of_dense =
         config.at("layers").as_list()[2].as_dict().at("inbound_nodes").as_list()[0];
-    CHECK(node_of_dense.as_list()[0].as_list()[1] == Value(1));
+    CHECK(node_of_dense.as_list()[0].as_list()[1] == Value(1 - call));
+
+    const ModelPtr model = model_from_config(graph);
+    const Value written = keras_model_config(model_config(*model), "keras3", model.get());
+    CHECK(to_json(written.as_dict().at("config").as_dict().at("output_layers")) ==
+          to_json(Dict{{"u", List{"d", 0, 0}}, {"v", List{"inner", call + 1, 0}}}));
+    const Value reread = read(to_json(written).c_str(), "3.15.1");
+    CHECK(to_json(reread.as_dict().at("config").as_dict().at("output_layers")) ==
+          to_json(config.at("output_layers")));
   }
 }
 
@@ -168,17 +177,19 @@ TEST_CASE("masks of nested inputs become a list in the order of the inputs") {
                   R"(", "inbound_nodes": [], "config": {"batch_shape": [null, 4], "name": ")", name,
                   R"("}}, )");
   };
-  const Value graph =
-      read(concat(R"({"class_name": "Functional", "config": {"name": "g", "layers": [)", input("p"),
-                  input("q"), input("m"),
-                  R"({"class_name": "Add", "name": "s", "config": {"name": "s"}, "inbound_nodes": [
+  const Value graph = read(
+      concat(
+          R"({"class_name": "Functional", "config": {"name": "g", "layers": [)", input("p"),
+          input("q"), input("m"),
+          R"({"module": "keras.layers", "class_name": "Add", "name": "s", "config": {"name": "s"},
+               "inbound_nodes": [
                {"args": [{"b": )",
-                  tensor_of("q"), R"(, "a": )", tensor_of("p"), R"(}], "kwargs": {"mask": {"b": )",
-                  tensor_of("m"), R"(, "a": null}}}]}],
+          tensor_of("q"), R"(, "a": )", tensor_of("p"), R"(}], "kwargs": {"mask": {"b": )",
+          tensor_of("m"), R"(, "a": null}}}]}],
              "input_layers": [["p", 0, 0], ["q", 0, 0], ["m", 0, 0]],
              "output_layers": ["s", 0, 0]}})")
-               .c_str(),
-           "3.15.1");
+          .c_str(),
+      "3.15.1");
   const List& node = graph.as_dict()
                          .at("config")
                          .as_dict()
