@@ -102,6 +102,7 @@ class MeanMetricWrapper final : public MeanMetric {
     s.doc("The mean of a function of labels and predictions.")
         .field("fn", &MeanMetricWrapper::fn_,
                "The name of a loss, or a function of (y_true, y_pred).")
+        .kind(Loss::kKind)
         .required();
     describe_name(s, &MeanMetricWrapper::name_, &MeanMetricWrapper::dtype_);
   }

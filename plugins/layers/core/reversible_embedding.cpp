@@ -53,12 +53,10 @@ class ReversibleEmbedding final : public QuantizableLayer {
     const Tensor found_rows = rows(table_, ids);
     return adapter() ? found_rows + adapter()->term_for_rows(ids) : found_rows;
   }
-  /// In reverse the output has as many axes as the input, and the same mask.
-  Tensors compute_mask(const Tensors& inputs, const Tensors& masks,
-                       const Tensors& outputs) override {
+  /// In reverse the output has as many axes as the input, and, as in Keras, no mask.
+  Tensors compute_mask(const Tensors& inputs, const Tensors&, const Tensors& outputs) override {
     const bool is_reverse = outputs[0].rank() == inputs[0].rank();
-    if (is_reverse) return {masks.empty() ? Tensor() : masks[0]};
-    return {mask_zero_ ? ops::not_equal(inputs[0], 0) : Tensor()};
+    return {mask_zero_ && !is_reverse ? ops::not_equal(inputs[0], 0) : Tensor()};
   }
 
  protected:
