@@ -40,6 +40,11 @@ local expected = 0
 for i = 1, 3 do expected = expected + embedding_rows[2][i] * embedding_rows[5][i] end
 check.near(scores:totable()[1][1][5], expected)
 check.fails(function() embedding(cr.zeros { 1, 2, 4 }, { reverse = true }) end, "output_dim 3")
+-- the scores have no mask, so that a loss on them is the mean over all steps, as in Keras
+local masking_embedding = layers.ReversibleEmbedding(5, 3, { mask_zero = true })
+local masked_vectors = masking_embedding(cr.tensor({ { 1, 0 } }, { dtype = "int32" }))
+check.same(masked_vectors.mask:totable(), { { true, false } })
+assert(masking_embedding(masked_vectors, { reverse = true }).mask == nil)
 
 check.fails(function()
   layers.Embedding { 10, 4, input_length = 3 }(cr.zeros { 2, 5 })
